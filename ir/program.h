@@ -1,6 +1,7 @@
-// A whole program as plain C structs, at any level: what the checker makes, what passes rewrite, what the evaluator runs.
-// MLIR is its outside form: ir/import.h reads a module into it, ir/export.h writes one, losslessly in both directions, so that
-// dumps, plugins and stock MLIR tools see ordinary ops while passes and unit tests need no MLIR.
+// A whole program as plain C structs, at any level: what the checker makes, what passes rewrite,
+// what the evaluator runs. MLIR is its outside form: ir/import.h reads a module into it,
+// ir/export.h writes one, losslessly in both directions, so that dumps, plugins and stock MLIR
+// tools see ordinary ops while passes and unit tests need no MLIR.
 #ifndef TSPEC_IR_PROGRAM_H
 #define TSPEC_IR_PROGRAM_H
 
@@ -17,10 +18,12 @@
 
 /// design.md's levels that have ops. `source` is the AST, `object` no longer ours.
 typedef enum tspec_level_t {
-  TSPEC_LEVEL_GLOBAL,   ///< whole tensors; shardings on params, inputs, results and constraints alone
-  TSPEC_LEVEL_SHARDED,  ///< every value has a closed sharding; after `reshard` each op's fit together
-  TSPEC_LEVEL_LOCAL,    ///< ops work on a rank's blocks; collectives are explicit, no reshard or constraint left
-  TSPEC_LEVEL_KERNELS,  ///< kernels, gemms, views and collectives over planned memory
+  TSPEC_LEVEL_GLOBAL, ///< whole tensors; shardings on params, inputs, results and constraints alone
+  TSPEC_LEVEL_SHARDED, ///< every value has a closed sharding; after `reshard` each op's fit
+                       ///< together
+  TSPEC_LEVEL_LOCAL,   ///< ops work on a rank's blocks; collectives are explicit, no reshard or
+                       ///< constraint left
+  TSPEC_LEVEL_KERNELS, ///< kernels, gemms, views and collectives over planned memory
 } tspec_level_t;
 const char *tspec_level_name(tspec_level_t level);
 
@@ -28,14 +31,14 @@ typedef struct tspec_op_t tspec_op_t;
 
 /// The result of an op or an argument of a function.
 typedef struct tspec_value_t {
-  int id;                            ///< dense within the function after tspec_func_number; else as made
-  tspec_type_t type;                 ///< the whole tensor, at every level
-  const tspec_sharding_t *sharding;  ///< NULL: nothing said. From `sharded` on: closed, never NULL
-  const char *name;                  ///< path of the let, param or input ("blocks/mlp/h"), or NULL
-  tspec_op_t *def;                   ///< NULL: an argument
-  int index;                         ///< which result, or which argument
-  tspec_range_t range;               ///< where it is declared or computed
-  int64_t offset_bytes;              ///< in the arena (kernels level, after plan-memory); else -1
+  int id;            ///< dense within the function after tspec_func_number; else as made
+  tspec_type_t type; ///< the whole tensor, at every level
+  const tspec_sharding_t *sharding; ///< NULL: nothing said. From `sharded` on: closed, never NULL
+  const char *name;                 ///< path of the let, param or input ("blocks/mlp/h"), or NULL
+  tspec_op_t *def;                  ///< NULL: an argument
+  int index;                        ///< which result, or which argument
+  tspec_range_t range;              ///< where it is declared or computed
+  int64_t offset_bytes;             ///< in the arena (kernels level, after plan-memory); else -1
 } tspec_value_t;
 
 struct tspec_op_t {
@@ -47,32 +50,35 @@ struct tspec_op_t {
   int nattrs;
   tspec_attr_t *attrs;
   tspec_range_t range;
-  const char *spelling;   ///< what the user wrote ("@", "mean"), or NULL
-  const char *because;    ///< for ops that the compiler made: "all_reduce for 'dot'"; NULL: the user's
+  const char *spelling; ///< what the user wrote ("@", "mean"), or NULL
+  const char *because; ///< for ops that the compiler made: "all_reduce for 'dot'"; NULL: the user's
   tspec_op_t *prev, *next;
-  void *foreign_attrs;    ///< attributes of others, kept over export and import (MlirAttribute dictionary), or NULL
+  void *foreign_attrs; ///< attributes of others, kept over export and import (MlirAttribute
+                       ///< dictionary), or NULL
 };
 
 typedef enum tspec_slot_kind_t {
-  TSPEC_SLOT_INPUT,   ///< an entry's argument
-  TSPEC_SLOT_PARAM,   ///< a parameter, by path
-  TSPEC_SLOT_STATE,   ///< kept, not trained, by path
-  TSPEC_SLOT_RESULT,  ///< an entry's named result
+  TSPEC_SLOT_INPUT,  ///< an entry's argument
+  TSPEC_SLOT_PARAM,  ///< a parameter, by path
+  TSPEC_SLOT_STATE,  ///< kept, not trained, by path
+  TSPEC_SLOT_RESULT, ///< an entry's named result
 } tspec_slot_kind_t;
 
 /// One argument of an entry: an input, or a parameter that it reads.
 typedef struct tspec_arg_t {
   tspec_slot_kind_t kind;
-  const char *name;  ///< input name or path
+  const char *name; ///< input name or path
   tspec_value_t *value;
 } tspec_arg_t;
 
-/// One result of an entry: a named result, or the new value of a parameter or state (updated in place).
+/// One result of an entry: a named result, or the new value of a parameter or state (updated in
+/// place).
 typedef struct tspec_result_t {
   tspec_slot_kind_t kind;
   const char *name;
   tspec_value_t *value;
-  const tspec_sharding_t *sharding;  ///< what the declaration asks for; NULL: nothing. From `sharded` on: the value's
+  const tspec_sharding_t
+      *sharding; ///< what the declaration asks for; NULL: nothing. From `sharded` on: the value's
   tspec_range_t range;
 } tspec_result_t;
 
@@ -85,66 +91,72 @@ typedef struct tspec_func_t {
   tspec_result_t *results;
   tspec_op_t *first, *last;
   tspec_range_t range;
-  int64_t arena_bytes;  ///< kernels level, after plan-memory
+  int64_t arena_bytes; ///< kernels level, after plan-memory
 } tspec_func_t;
 
 /// Initial values, keyed by seed, path and global index (language.md 5).
 typedef enum tspec_init_kind_t {
-  TSPEC_INIT_FILL,              ///< args: value
-  TSPEC_INIT_NORMAL,            ///< args: mean 0 stddev
-  TSPEC_INIT_TRUNCATED_NORMAL,  ///< args: stddev (cut at 2 stddev, not rescaled), or rescaled for the named ones: args stddev of
-                                ///< the underlying normal so that the result has the wanted variance
-  TSPEC_INIT_UNIFORM,           ///< args: lo, hi
+  TSPEC_INIT_FILL,             ///< args: value
+  TSPEC_INIT_NORMAL,           ///< args: mean 0 stddev
+  TSPEC_INIT_TRUNCATED_NORMAL, ///< args: stddev (cut at 2 stddev, not rescaled), or rescaled for
+                               ///< the named ones: args stddev of the underlying normal so that the
+                               ///< result has the wanted variance
+  TSPEC_INIT_UNIFORM, ///< args: lo, hi
 } tspec_init_kind_t;
 
 typedef struct tspec_param_t {
   const char *path;
   bool is_state;
   tspec_type_t type;
-  const tspec_sharding_t *sharding;  ///< as declared, NULL: nothing said; from `sharded` on the one that holds
+  const tspec_sharding_t
+      *sharding; ///< as declared, NULL: nothing said; from `sharded` on the one that holds
   tspec_init_kind_t init;
   double init_args[2];
-  const char *init_text;             ///< "xavier_normal", "normal(stddev = 0.02)": for dumps
+  const char *init_text; ///< "xavier_normal", "normal(stddev = 0.02)": for dumps
   tspec_range_t range;
 } tspec_param_t;
 
 /// One line of an `expect` block, compile-time values folded.
 typedef struct tspec_promise_t {
   const char *entry;
-  const char *what;     ///< "all_reduce", ..., "collectives", "bytes", "memory"
-  const char *compare;  ///< "==", "<=", "<", ">=", ">"
+  const char *what;    ///< "all_reduce", ..., "collectives", "bytes", "memory"
+  const char *compare; ///< "==", "<=", "<", ">=", ">"
   int nover;
-  const char **over;    ///< mesh axis names; none: any
-  double value;         ///< units applied
-  const char *text;     ///< the line as written
-  bool warn_only;       ///< under --mesh or --set
+  const char **over; ///< mesh axis names; none: any
+  double value;      ///< units applied
+  const char *text;  ///< the line as written
+  bool warn_only;    ///< under --mesh or --set
   tspec_range_t range;
 } tspec_promise_t;
 
 typedef struct tspec_program_t {
-  tspec_arena_t *arena;      ///< owns everything below
-  const char *name;          ///< file name without folder and ending
+  tspec_arena_t *arena; ///< owns everything below
+  const char *name;     ///< file name without folder and ending
   tspec_level_t level;
   tspec_mesh_t mesh;
   int nparams;
-  tspec_param_t *params;     ///< in declaration order
+  tspec_param_t *params; ///< in declaration order
   int nfuncs;
-  tspec_func_t **funcs;      ///< entries in declaration order
+  tspec_func_t **funcs; ///< entries in declaration order
   int npromises;
   tspec_promise_t *promises;
-  const struct tspec_causes_t *causes;  ///< from `propagate` on: one record per assignment (ir/shard/causes.h), or NULL
+  const struct tspec_causes_t
+      *causes; ///< from `propagate` on: one record per assignment (ir/shard/causes.h), or NULL
   int nkernels;
-  struct tspec_kernel_t *kernels;       ///< kernels level: bodies (passes/kernel.h), or NULL
+  struct tspec_kernel_t *kernels; ///< kernels level: bodies (passes/kernel.h), or NULL
 } tspec_program_t;
 
-// ---- building -------------------------------------------------------------------------------------------------------
+// ---- building
+// -------------------------------------------------------------------------------------------------------
 
 tspec_program_t *tspec_program_create(tspec_arena_t *arena, const char *name);
-tspec_func_t *tspec_program_add_func(tspec_program_t *program, const char *name, tspec_range_t range);
+tspec_func_t *tspec_program_add_func(tspec_program_t *program, const char *name,
+                                     tspec_range_t range);
 tspec_param_t *tspec_program_find_param(const tspec_program_t *program, const char *path);
 tspec_func_t *tspec_program_find_func(const tspec_program_t *program, const char *name);
-tspec_value_t *tspec_func_add_arg(tspec_program_t *program, tspec_func_t *func, tspec_slot_kind_t kind, const char *name,
-                                  tspec_type_t type, tspec_range_t range);
+tspec_value_t *tspec_func_add_arg(tspec_program_t *program, tspec_func_t *func,
+                                  tspec_slot_kind_t kind, const char *name, tspec_type_t type,
+                                  tspec_range_t range);
 
 /// How to make an op; zero what does not apply.
 typedef struct tspec_op_build_t {
@@ -152,21 +164,24 @@ typedef struct tspec_op_build_t {
   int noperands;
   tspec_value_t *const *operands;
   int nattrs;
-  const tspec_attr_t *attrs;          ///< copied
-  int nresults;                       ///< only for ops of any number of results
-  const tspec_type_t *result_types;   ///< NULL: from the op's `infer`
+  const tspec_attr_t *attrs;        ///< copied
+  int nresults;                     ///< only for ops of any number of results
+  const tspec_type_t *result_types; ///< NULL: from the op's `infer`
   tspec_range_t range;
   const char *spelling;
   const char *because;
 } tspec_op_build_t;
 
-/// Makes an op before `before` (NULL: at the end). Errors: NULL after reporting to `diag` what `infer` refuses.
+/// Makes an op before `before` (NULL: at the end). Errors: NULL after reporting to `diag` what
+/// `infer` refuses.
 tspec_op_t *tspec_op_create(tspec_program_t *program, tspec_func_t *func, tspec_op_t *before,
                             const tspec_op_build_t *build, tspec_diag_t *diag);
 /// Takes an op out; nothing may read its results.
 void tspec_op_remove(tspec_func_t *func, tspec_op_t *op);
-/// Every read of `from` (operands and function results) becomes a read of `to`, but not in `except` (may be NULL).
-void tspec_value_replace(tspec_func_t *func, tspec_value_t *from, tspec_value_t *to, const tspec_op_t *except);
+/// Every read of `from` (operands and function results) becomes a read of `to`, but not in `except`
+/// (may be NULL).
+void tspec_value_replace(tspec_func_t *func, tspec_value_t *from, tspec_value_t *to,
+                         const tspec_op_t *except);
 /// Gives values dense ids: arguments, then results in program order. Returns how many.
 int tspec_func_number(tspec_func_t *func);
 /// Removes ops that nothing reads, from the end.
@@ -174,7 +189,8 @@ void tspec_func_remove_dead(tspec_func_t *func);
 /// A deep copy in `arena` (which may be another one).
 tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena);
 
-// ---- reading --------------------------------------------------------------------------------------------------------
+// ---- reading
+// --------------------------------------------------------------------------------------------------------
 
 /// The op as its rules see it; types are copied to `arena`.
 tspec_op_view_t tspec_op_view(const tspec_op_t *op, tspec_arena_t *arena);
@@ -194,12 +210,14 @@ tspec_attr_t tspec_attr_reduce(const char *name, tspec_reduce_t value);
 tspec_attr_t tspec_attr_axes(const char *name, int64_t count, const tspec_axis_t *axes);
 tspec_attr_t tspec_attr_sharding(const char *name, const tspec_sharding_t *value);
 
-// ---- verifying ------------------------------------------------------------------------------------------------------
+// ---- verifying
+// ------------------------------------------------------------------------------------------------------
 
-/// Checks everything that must hold at the program's level: arity, attributes, `infer` against result types, order of
-/// definitions and uses, shardings (ranks, axes once, closed where they must be), factor consistency of every op after
-/// `reshard` and at the local level, collectives against their operand's and result's shardings.
-/// `after`: the pass that ran, for messages. Errors: false after reporting.
+/// Checks everything that must hold at the program's level: arity, attributes, `infer` against
+/// result types, order of definitions and uses, shardings (ranks, axes once, closed where they must
+/// be), factor consistency of every op after `reshard` and at the local level, collectives against
+/// their operand's and result's shardings. `after`: the pass that ran, for messages. Errors: false
+/// after reporting.
 bool tspec_program_verify(const tspec_program_t *program, const char *after, tspec_diag_t *diag);
 
 #endif

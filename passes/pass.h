@@ -1,4 +1,5 @@
-// Passes: one file each, one row in passes/passes.def. A pass rewrites the program from one level to the same or the next.
+// Passes: one file each, one row in passes/passes.def. A pass rewrites the program from one level
+// to the same or the next.
 #ifndef TSPEC_PASSES_PASS_H
 #define TSPEC_PASSES_PASS_H
 
@@ -10,18 +11,18 @@
 
 /// Choices that the driver makes for all passes.
 typedef struct tspec_options_t {
-  const char *cpu;        ///< "native", "x86-64-v3", ...
-  bool lint;              ///< print warnings about costs
-  bool strict;            ///< warnings are errors
+  const char *cpu; ///< "native", "x86-64-v3", ...
+  bool lint;       ///< print warnings about costs
+  bool strict;     ///< warnings are errors
   bool verify_each;
-  int64_t nranks;         ///< of the mesh
+  int64_t nranks; ///< of the mesh
 } tspec_options_t;
 
 /// What a pass works on.
 typedef struct tspec_pass_run_t {
   const char *name;
-  tspec_program_t *program;       ///< rewritten in place (or replaced by another one in the same arena)
-  tspec_arena_t *scratch;         ///< reset after the pass
+  tspec_program_t *program; ///< rewritten in place (or replaced by another one in the same arena)
+  tspec_arena_t *scratch;   ///< reset after the pass
   tspec_diag_t *diag;
   const tspec_options_t *options;
 } tspec_pass_run_t;

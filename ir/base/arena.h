@@ -1,5 +1,5 @@
-// Memory for one compilation, or for one pass run. The base of every other layer: AST, types, shardings, programs
-// and rules are plain structs in an arena and own nothing themselves.
+// Memory for one compilation, or for one pass run. The base of every other layer: AST, types,
+// shardings, programs and rules are plain structs in an arena and own nothing themselves.
 #ifndef TSPEC_IR_BASE_ARENA_H
 #define TSPEC_IR_BASE_ARENA_H
 
@@ -11,8 +11,8 @@
 /// With TSPEC_ARENA_STRESS defined at build time every object is a malloc of its own, so that
 /// AddressSanitizer sees an overrun of each.
 typedef struct tspec_arena_t {
-  struct tspec_arena_chunk_t *head;  ///< newest chunk; NULL before the first allocation
-  size_t used_bytes;                 ///< sum of all sizes handed out, for memory reports
+  struct tspec_arena_chunk_t *head; ///< newest chunk; NULL before the first allocation
+  size_t used_bytes;                ///< sum of all sizes handed out, for memory reports
 } tspec_arena_t;
 
 void tspec_arena_init(tspec_arena_t *arena);
@@ -35,7 +35,7 @@ char *tspec_arena_printf(tspec_arena_t *arena, const char *format, ...)
 char *tspec_arena_vprintf(tspec_arena_t *arena, const char *format, va_list args);
 
 /// `count` zeroed objects of `type`.
-#define TSPEC_ARENA_NEW(arena, type, count) \
+#define TSPEC_ARENA_NEW(arena, type, count)                                                        \
   ((type *)tspec_arena_alloc((arena), sizeof(type) * (size_t)(count)))
 
 #endif

@@ -1,4 +1,5 @@
-// Source files and places in them. Everything that a user may be told about carries a tspec_range_t.
+// Source files and places in them. Everything that a user may be told about carries a
+// tspec_range_t.
 #ifndef TSPEC_IR_BASE_SOURCE_H
 #define TSPEC_IR_BASE_SOURCE_H
 
@@ -8,8 +9,8 @@
 
 #include "ir/base/arena.h"
 
-/// A place in a file: 1-based lines and byte columns, the end excluded. `file` is an index into tspec_sources_t plus 1;
-/// all zero means "no place".
+/// A place in a file: 1-based lines and byte columns, the end excluded. `file` is an index into
+/// tspec_sources_t plus 1; all zero means "no place".
 typedef struct tspec_range_t {
   uint32_t file;
   uint32_t line;
@@ -36,22 +37,24 @@ typedef struct tspec_sources_t {
 
 void tspec_sources_init(tspec_sources_t *sources, tspec_arena_t *arena);
 
-/// Adds a text under a name (copied). Returns its `file` number (index + 1). The same path again with the same text gives
-/// the same number.
-uint32_t tspec_sources_add(tspec_sources_t *sources, const char *path, const char *text, size_t length);
+/// Adds a text under a name (copied). Returns its `file` number (index + 1). The same path again
+/// with the same text gives the same number.
+uint32_t tspec_sources_add(tspec_sources_t *sources, const char *path, const char *text,
+                           size_t length);
 
 /// Reads a file. Returns its number, or 0 with errno set.
 uint32_t tspec_sources_read(tspec_sources_t *sources, const char *path);
 
-/// The number of a path, adding it without text if it is new (for places that come from an .mlir file whose sources are
-/// not at hand; a readable file is read).
+/// The number of a path, adding it without text if it is new (for places that come from an .mlir
+/// file whose sources are not at hand; a readable file is read).
 uint32_t tspec_sources_intern(tspec_sources_t *sources, const char *path);
 
 /// The file of a range, or NULL.
 const tspec_source_t *tspec_sources_get(const tspec_sources_t *sources, uint32_t file);
 
 /// The range of bytes [begin, end) of a file.
-tspec_range_t tspec_source_range(const tspec_sources_t *sources, uint32_t file, size_t begin, size_t end);
+tspec_range_t tspec_source_range(const tspec_sources_t *sources, uint32_t file, size_t begin,
+                                 size_t end);
 
 /// The smallest range that holds both; either may be empty.
 tspec_range_t tspec_range_join(tspec_range_t a, tspec_range_t b);

@@ -24,7 +24,8 @@ void tspec_buf_printf(tspec_buf_t *buf, const char *format, ...)
 void tspec_buf_vprintf(tspec_buf_t *buf, const char *format, va_list args);
 /// The text ("" if empty), borrowed until the next change.
 const char *tspec_buf_get(const tspec_buf_t *buf);
-/// A number so that reading it back gives the same double, as short as possible: 1e-05 prints as 1e-05, 3 as 3.
+/// A number so that reading it back gives the same double, as short as possible: 1e-05 prints as
+/// 1e-05, 3 as 3.
 void tspec_buf_put_double(tspec_buf_t *buf, double number);
 
 /// A map from names to pointers that keeps the order of insertion. All zero is the empty one.
@@ -32,10 +33,10 @@ typedef struct tspec_names_t {
   struct tspec_names_entry_t {
     const char *name;
     void *value;
-  } *entries;           ///< in order of insertion
+  } *entries; ///< in order of insertion
   size_t count;
   size_t capacity;
-  uint32_t *slots;      ///< open addressing, index + 1; its layout never shows in any order
+  uint32_t *slots; ///< open addressing, index + 1; its layout never shows in any order
   size_t nslots;
 } tspec_names_t;
 
@@ -43,7 +44,8 @@ typedef struct tspec_names_t {
 void *tspec_names_get(const tspec_names_t *names, const char *name);
 /// Sets or replaces; `name` is borrowed (it must outlive the table).
 void tspec_names_set(tspec_arena_t *arena, tspec_names_t *names, const char *name, void *value);
-/// The entry nearest to `name` by edit distance (at most a third of its length, at least 1), or NULL: "did you mean".
+/// The entry nearest to `name` by edit distance (at most a third of its length, at least 1), or
+/// NULL: "did you mean".
 const char *tspec_names_nearest(const tspec_names_t *names, const char *name);
 
 /// Edit distance (insert, delete, replace, swap of neighbours: 1 each), for "did you mean".

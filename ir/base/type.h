@@ -30,30 +30,33 @@ typedef enum tspec_dtype_t {
       TSPEC_DTYPE_COUNT,
 } tspec_dtype_t;
 
-const char *tspec_dtype_name(tspec_dtype_t dtype);       ///< "bf16"
-const char *tspec_dtype_mlir_name(tspec_dtype_t dtype);  ///< "bf16", "ui8", "i1"
-int tspec_dtype_bytes(tspec_dtype_t dtype);              ///< in memory; bool takes one byte
+const char *tspec_dtype_name(tspec_dtype_t dtype);      ///< "bf16"
+const char *tspec_dtype_mlir_name(tspec_dtype_t dtype); ///< "bf16", "ui8", "i1"
+int tspec_dtype_bytes(tspec_dtype_t dtype);             ///< in memory; bool takes one byte
 bool tspec_dtype_is_float(tspec_dtype_t dtype);
-bool tspec_dtype_is_integer(tspec_dtype_t dtype);        ///< neither float nor bool
+bool tspec_dtype_is_integer(tspec_dtype_t dtype); ///< neither float nor bool
 /// False if `name` is no dtype.
 bool tspec_dtype_parse(const char *name, size_t length, tspec_dtype_t *out_dtype);
-/// Smallest and largest value of an integer dtype or bool (as doubles are exact only to 2^53, i64's are rounded).
+/// Smallest and largest value of an integer dtype or bool (as doubles are exact only to 2^53, i64's
+/// are rounded).
 double tspec_dtype_min(tspec_dtype_t dtype);
 double tspec_dtype_max(tspec_dtype_t dtype);
 /// `number` rounded to a float dtype (bf16 and f16 to nearest even).
 double tspec_dtype_round(tspec_dtype_t dtype, double number);
 
-/// The type of a tensor. A plain value; `dims` lies in an arena and never changes. Rank 0 is a scalar.
+/// The type of a tensor. A plain value; `dims` lies in an arena and never changes. Rank 0 is a
+/// scalar.
 typedef struct tspec_type_t {
   tspec_dtype_t dtype;
   int rank;
-  const int64_t *dims;  ///< each at least 1 in programs; blocks of a rank may be 0
+  const int64_t *dims; ///< each at least 1 in programs; blocks of a rank may be 0
 } tspec_type_t;
 
-tspec_type_t tspec_type_make(tspec_arena_t *arena, tspec_dtype_t dtype, int rank, const int64_t *dims);
+tspec_type_t tspec_type_make(tspec_arena_t *arena, tspec_dtype_t dtype, int rank,
+                             const int64_t *dims);
 bool tspec_type_equal(tspec_type_t a, tspec_type_t b);
-bool tspec_shape_equal(tspec_type_t a, tspec_type_t b);  ///< sizes only
-int64_t tspec_type_elems(tspec_type_t type);             ///< saturates at INT64_MAX
+bool tspec_shape_equal(tspec_type_t a, tspec_type_t b); ///< sizes only
+int64_t tspec_type_elems(tspec_type_t type);            ///< saturates at INT64_MAX
 int64_t tspec_type_bytes(tspec_type_t type);
 /// "f32[8, 1024]", a scalar "f32"; in `arena`.
 const char *tspec_type_print(tspec_arena_t *arena, tspec_type_t type);

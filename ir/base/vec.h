@@ -1,4 +1,5 @@
-// Typed growing arrays in an arena: TSPEC_VEC(int) xs = {0}; TSPEC_VEC_PUSH(arena, &xs, 3); xs.items[0].
+// Typed growing arrays in an arena: TSPEC_VEC(int) xs = {0}; TSPEC_VEC_PUSH(arena, &xs, 3);
+// xs.items[0].
 #ifndef TSPEC_IR_BASE_VEC_H
 #define TSPEC_IR_BASE_VEC_H
 
@@ -6,26 +7,28 @@
 
 #include "ir/base/arena.h"
 
-/// A growing array of `type`; all zero is the empty one. `items` moves when it grows: keep indices, not pointers.
-#define TSPEC_VEC(type) \
-  struct {              \
-    type *items;        \
-    size_t count;       \
-    size_t capacity;    \
+/// A growing array of `type`; all zero is the empty one. `items` moves when it grows: keep indices,
+/// not pointers.
+#define TSPEC_VEC(type)                                                                            \
+  struct {                                                                                         \
+    type *items;                                                                                   \
+    size_t count;                                                                                  \
+    size_t capacity;                                                                               \
   }
 
-/// Room for one more item of `item_bytes`; returns the (possibly moved) storage. Old storage stays in the arena.
+/// Room for one more item of `item_bytes`; returns the (possibly moved) storage. Old storage stays
+/// in the arena.
 void *tspec_vec_grow(tspec_arena_t *arena, void *items, size_t count, size_t *capacity,
                      size_t item_bytes);
 
 /// Appends a value at the end of `vec` (a pointer to a TSPEC_VEC).
-#define TSPEC_VEC_PUSH(arena, vec, ...)                                                       \
-  do {                                                                                        \
-    if ((vec)->count == (vec)->capacity) {                                                    \
-      (vec)->items = tspec_vec_grow((arena), (vec)->items, (vec)->count, &(vec)->capacity,    \
-                                    sizeof *(vec)->items);                                    \
-    }                                                                                         \
-    (vec)->items[(vec)->count++] = (__VA_ARGS__);                                             \
+#define TSPEC_VEC_PUSH(arena, vec, ...)                                                            \
+  do {                                                                                             \
+    if ((vec)->count == (vec)->capacity) {                                                         \
+      (vec)->items = tspec_vec_grow((arena), (vec)->items, (vec)->count, &(vec)->capacity,         \
+                                    sizeof *(vec)->items);                                         \
+    }                                                                                              \
+    (vec)->items[(vec)->count++] = (__VA_ARGS__);                                                  \
   } while (0)
 
 #endif

@@ -19,10 +19,11 @@ typedef struct tspec_mesh_t {
   const tspec_mesh_axis_t *axes;
 } tspec_mesh_t;
 
-/// A mesh axis or a piece of one. View the axis of size n as (pre, size, n / (pre * size)), row-major: this is the middle
-/// part. The whole axis is pre = 1, size = n. Source: `propagation.md` 1 (Shardy's sub-axes).
+/// A mesh axis or a piece of one. View the axis of size n as (pre, size, n / (pre * size)),
+/// row-major: this is the middle part. The whole axis is pre = 1, size = n. Source:
+/// `propagation.md` 1 (Shardy's sub-axes).
 typedef struct tspec_axis_t {
-  int32_t axis;  ///< index into the mesh
+  int32_t axis; ///< index into the mesh
   int64_t pre;
   int64_t size;
 } tspec_axis_t;
@@ -47,7 +48,8 @@ bool tspec_axis_merge(tspec_axis_t a, tspec_axis_t b, tspec_axis_t *out_merged);
 /// Product of the sizes.
 int64_t tspec_axes_product(const tspec_axis_t *axes, int naxes);
 /// "data", "model:(2)4"; lists are joined by '*'. In `arena`.
-const char *tspec_axes_print(tspec_arena_t *arena, const tspec_mesh_t *mesh, const tspec_axis_t *axes, int naxes);
+const char *tspec_axes_print(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                             const tspec_axis_t *axes, int naxes);
 /// "data=2, model=4"; no axes: "".
 const char *tspec_mesh_print(tspec_arena_t *arena, const tspec_mesh_t *mesh);
 
