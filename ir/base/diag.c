@@ -135,7 +135,7 @@ void tspec_check_failed(const char *file, int line, const char *condition, const
   va_end(args);
   snprintf(message, sizeof message, "%s:%d: internal compiler error%s%s: %s%s%s", file, line,
            check_context == NULL ? "" : " in pass ", check_context == NULL ? "" : check_context,
-           condition, detail[0] == '\0' ? "" : ": ", detail);
+           condition, detail[0] == '\0' || detail[1] == '\0' ? "" : ":", detail);
   fprintf(stderr, "%s\n", message);
   if (check_handler != NULL) {
     check_handler(message);
