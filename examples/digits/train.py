@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the two-layer perceptron of digits.tspec with NumPy and writes weights.safetensors and expected.npz-like .npy files.
+"""Trains the two-layer perceptron of digits.tspec with NumPy and writes weights.safetensors and the expected results.
 
   python3 train.py [DIR]                needs numpy; reads train_*.npy and test_*.npy in DIR, writes beside them
 

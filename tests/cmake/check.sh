@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Checks of the text: format, sizes, naming and the analyzer. Exit code 1 if anything is found.
+#
+#   tests/cmake/check.sh [--all] [--build DIR]
+#
+# clang-tidy runs on the files changed in the last two days of history, with --all on every file; it needs the
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+build=build all=0
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --all) all=1 ;;
+    --build) build=$2; shift ;;
+    *) echo "check.sh: unknown option $1" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+failed=0
+complain() { echo "check: $*" >&2; failed=1; }
+
+sources() { git ls-files '*.c' '*.h'; }
+
+check_format() {
+  sources | xargs clang-format-22 --dry-run --Werror || complain "run clang-format-22 -i on the files above"
+}
+
+check_sizes() {
+  local long
+  long=$(sources | xargs awk 'FNR > 900 && !seen[FILENAME]++ { print FILENAME }')
+  [ -z "$long" ] || complain "files over 900 lines:" $long
+  long=$(git ls-files '*.h' | xargs awk 'FNR > 400 && !seen[FILENAME]++ { print FILENAME }')
+  [ -z "$long" ] || complain "headers over 400 lines:" $long
+}
+
+# Ops are told apart by tables over ir/ops.def, never by a switch.
+check_op_switches() {
+  if git grep -n 'case TSPEC_OP_' -- '*.c' '*.h'; then
+    complain "a switch on op kinds; make it a column of a table"
+  fi
+}
+
+changed_sources() {
+  if [ "$all" -eq 1 ]; then
+    git ls-files '*.c'
+  else
+    git log --since='2 days ago' --name-only --diff-filter=AM --pretty=format: -- '*.c' | sort -u |
+      while read -r file; do [ -n "$file" ] && [ -f "$file" ] && echo "$file"; done
+  fi
+}
+
+# Only files that the build compiles have a command line that tidy can use.
+check_tidy() {
+  local files
+  files=$(changed_sources | while read -r file; do
+    grep -qF "\"$PWD/$file\"" "$build/compile_commands.json" && echo "$file" || true
+  done)
+  [ -n "$files" ] || return 0
+  echo "$files" | xargs -P 2 -n 4 clang-tidy-22 -p "$build" --quiet 2>/dev/null >"$build/tidy.log" || true
+  if grep -E 'error:|warning:' "$build/tidy.log"; then
+    complain "clang-tidy-22 found the above"
+  fi
+}
+
+check_format
+check_sizes
+check_op_switches
+check_tidy
+[ "$failed" -eq 0 ] && echo "checks passed"
+exit "$failed"
