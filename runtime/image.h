@@ -97,6 +97,7 @@ enum {
       1, ///< global index of the first element of this rank's block in that dim
   TSPEC_IMAGE_ARG_RANK_ON =
       2, ///< 1 if this rank is first along the pieces of `pieces`, else 0 (make_pending)
+  TSPEC_IMAGE_ARG_ELEMS = 3, ///< product of this rank's extents of dims 0 to `dim` of a buffer
 };
 
 /// A number that a kernel gets, worked out once per rank at start.
