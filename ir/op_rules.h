@@ -55,6 +55,12 @@ typedef struct tspec_attr_t {
   };
 } tspec_attr_t;
 
+/// Where an operand comes from, as far as rules ask: concat's.
+typedef struct tspec_operand_origin_t {
+  bool sliced;        ///< made by a slice
+  const void *tensor; ///< identity of the tensor it was sliced from, or of itself
+} tspec_operand_origin_t;
+
 /// An op as its rules see it: before it exists (the checker), in a program, or built by hand in a
 /// test.
 typedef struct tspec_op_view_t {
@@ -65,6 +71,7 @@ typedef struct tspec_op_view_t {
   const tspec_type_t *results;
   int nattrs;
   const tspec_attr_t *attrs;
+  const tspec_operand_origin_t *origins; ///< per operand; NULL: unknown, none is sliced
   tspec_range_t range;
   const char
       *spelling; ///< what the user wrote, for messages ("@", "einsum", "max"); NULL: the op's name
@@ -115,7 +122,14 @@ typedef struct tspec_op_rules_t {
   tspec_linear_t linear;
   tspec_infer_fn_t infer;
   tspec_rule_fn_t rule; ///< NULL: no rule (constant, iota)
+  /// How the op distributes over partial results of `kind`, where that is not `linear` for sums and
+  /// nothing for max and min; NULL: so it is. Read it through tspec_op_linear.
+  tspec_linear_t (*linear_over)(const tspec_op_view_t *view, tspec_reduce_t kind);
 } tspec_op_rules_t;
+
+#define TSPEC_OP(id, ...) extern const tspec_op_rules_t tspec_rules_##id;
+#include "ir/ops.def"
+#undef TSPEC_OP
 
 typedef struct tspec_op_info_t {
   const char *name; ///< spelling in the dialect: "tspec.NAME"
@@ -128,5 +142,14 @@ typedef struct tspec_op_info_t {
 const tspec_op_info_t *tspec_op_info(tspec_op_kind_t kind);
 /// The op with that dialect name ("dot"), or TSPEC_OP_COUNT.
 tspec_op_kind_t tspec_op_find(const char *name);
+
+/// Operand and attribute form alone: number of operands, required attributes there, each of its
+/// kind, none unknown. `infer` and `rule` may be called only after it. Errors: false after
+/// reporting at view->range.
+bool tspec_op_check_form(const tspec_op_view_t *view, tspec_diag_t *diag);
+/// In which operands the op distributes over partial results of that kind: op(combine of partials)
+/// = combine of op(partials). It depends on attributes and types: a reduce of another kind does
+/// not, a pad of zeros does.
+tspec_linear_t tspec_op_linear(const tspec_op_view_t *view, tspec_reduce_t kind);
 
 #endif

@@ -1,0 +1,33 @@
+// Ops of the kernels level. They stand for what `fuse` formed and have no factor rules: shardings
+// are settled by then.
+#include "ir/rules/rules.h"
+
+static const tspec_attr_spec_t kernel_attrs[] = {{"callee", TSPEC_ATTR_STRING, true}, {0}};
+static const tspec_attr_spec_t view_attrs[] = {{"shape", TSPEC_ATTR_INTS, true}, {0}};
+static const tspec_attr_spec_t gemm_attrs[] = {
+    {"lhs_batch", TSPEC_ATTR_INTS, true},    {"rhs_batch", TSPEC_ATTR_INTS, true},
+    {"lhs_contract", TSPEC_ATTR_INTS, true}, {"rhs_contract", TSPEC_ATTR_INTS, true},
+    {"dtype", TSPEC_ATTR_DTYPE, true},       {0},
+};
+
+// Its result types are those of the values that its body computes.
+const tspec_op_rules_t tspec_rules_kernel = {
+    .summary = "a fused loop nest",
+    .attrs = kernel_attrs,
+    .linear = TSPEC_LINEAR_NONE,
+};
+
+const tspec_op_rules_t tspec_rules_gemm = {
+    .summary = "a matrix product by the GEMM library",
+    .attrs = gemm_attrs,
+    .linear = TSPEC_LINEAR_ONE,
+    .infer = tspec_rules_infer_dot,
+};
+
+const tspec_op_rules_t tspec_rules_view = {
+    .summary = "a reshape that costs nothing",
+    .attrs = view_attrs,
+    .linear = TSPEC_LINEAR_EACH,
+    .infer = tspec_rules_infer_reshape,
+    .linear_over = tspec_rules_moves_elements,
+};
