@@ -2,15 +2,16 @@
 // `gemm`, `view`, and the collectives.
 //
 // kernel {callee, args, range, axes}: runs a compiled loop nest. Its buffers are its operands, then
-// its results. `callee` names
-//   a tspec_kernel_t of the program (many ops may share one). `args` is a flat list of
-//   TSPEC_KERNEL_ARG_INTS ints per argument: kind (as TSPEC_IMAGE_ARG_*), buffer (index into
-//   operands, then results), dim, first, count; the last two select the pieces in `axes` of a
-//   RANK_ON argument. `range` is the argument that is the extent of the outer parallel range, -1:
-//   the range is 0..1.
-// gemm {nbatch, nm, nn, nk, lhs_transposed, rhs_transposed, dtype}: as tspec_image_step_t says;
-// result dims [batch.., m.., n..]. view {shape}: the operand's block under other dims, in the same
-// memory: the same elements in the same row-major order.
+//   its results. `callee` names a tspec_kernel_t of the program (many ops may share one). `args` is
+//   a flat list of TSPEC_KERNEL_ARG_INTS ints per argument: kind (as TSPEC_IMAGE_ARG_*), buffer
+//   (index into operands, then results), dim, first, count; the last two select a part of `axes`:
+//   the pieces of a RANK_ON argument. Buffer -1: not a buffer's dim but one of `dim` elements,
+//   split over that part of `axes`. `range` is the argument that is the extent of the outer
+//   parallel range, -1: the range is 0..1.
+// gemm {lhs_batch, rhs_batch, lhs_contract, rhs_contract, dtype}: a dot whose operands lie as
+//   tspec_image_step_t wants them: lhs dims [batch.., m.., k..] or [batch.., k.., m..], and so on.
+// view {shape}: the operand's block under other dims, in the same memory: the same elements in the
+//   same row-major order.
 #ifndef TSPEC_PASSES_KERNEL_H
 #define TSPEC_PASSES_KERNEL_H
 

@@ -2,7 +2,11 @@
 // are settled by then.
 #include "ir/rules/rules.h"
 
-static const tspec_attr_spec_t kernel_attrs[] = {{"callee", TSPEC_ATTR_STRING, true}, {0}};
+static const tspec_attr_spec_t kernel_attrs[] = {
+    {"callee", TSPEC_ATTR_STRING, true}, {"args", TSPEC_ATTR_INTS, true},
+    {"range", TSPEC_ATTR_INT, true},     {"axes", TSPEC_ATTR_AXES, true},
+    {0},
+};
 static const tspec_attr_spec_t view_attrs[] = {{"shape", TSPEC_ATTR_INTS, true}, {0}};
 static const tspec_attr_spec_t gemm_attrs[] = {
     {"lhs_batch", TSPEC_ATTR_INTS, true},    {"rhs_batch", TSPEC_ATTR_INTS, true},
