@@ -186,7 +186,8 @@ void tspec_value_replace(tspec_func_t *func, tspec_value_t *from, tspec_value_t 
 int tspec_func_number(tspec_func_t *func);
 /// Removes ops that nothing reads, from the end.
 void tspec_func_remove_dead(tspec_func_t *func);
-/// A deep copy in `arena` (which may be another one).
+/// A deep copy in `arena` (which may be another one). `causes`, `kernels` and foreign attributes are
+/// shared with the original.
 tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena);
 
 // ---- reading

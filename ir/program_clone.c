@@ -1,0 +1,186 @@
+// A program's deep copy, into the same or another arena.
+#include <string.h>
+
+#include "ir/program.h"
+
+typedef struct cloner_t {
+  tspec_arena_t *arena;
+  tspec_value_t **values; ///< of the function in work: copies by id of the original
+} cloner_t;
+
+static const char *copy_string(tspec_arena_t *arena, const char *text) {
+  return text == NULL ? NULL : tspec_arena_strdup(arena, text, strlen(text));
+}
+
+static tspec_type_t copy_type(tspec_arena_t *arena, tspec_type_t type) {
+  return tspec_type_make(arena, type.dtype, type.rank, type.dims);
+}
+
+static const tspec_axis_t *copy_axes(tspec_arena_t *arena, const tspec_axis_t *axes,
+                                     int64_t naxes) {
+  return tspec_arena_copy(arena, axes, sizeof *axes * (size_t)naxes);
+}
+
+static const tspec_sharding_t *copy_sharding(tspec_arena_t *arena,
+                                             const tspec_sharding_t *sharding) {
+  if (sharding == NULL) {
+    return NULL;
+  }
+  tspec_sharding_t *copy = tspec_arena_copy(arena, sharding, sizeof *sharding);
+  tspec_dim_t *dims =
+      tspec_arena_copy(arena, sharding->dims, sizeof *dims * (size_t)sharding->rank);
+  for (int i = 0; i < sharding->rank; i++) {
+    dims[i].axes = copy_axes(arena, dims[i].axes, dims[i].naxes);
+  }
+  copy->dims = dims;
+  copy->pending = copy_axes(arena, sharding->pending, sharding->npending);
+  copy->replicated = copy_axes(arena, sharding->replicated, sharding->nreplicated);
+  return copy;
+}
+
+static tspec_value_t *copy_value(cloner_t *cloner, const tspec_value_t *value, tspec_op_t *def) {
+  tspec_value_t *copy = tspec_arena_copy(cloner->arena, value, sizeof *value);
+  copy->type = copy_type(cloner->arena, value->type);
+  copy->sharding = copy_sharding(cloner->arena, value->sharding);
+  copy->name = copy_string(cloner->arena, value->name);
+  copy->def = def;
+  cloner->values[value->id] = copy;
+  return copy;
+}
+
+static tspec_attr_t copy_attr(tspec_arena_t *arena, tspec_attr_t attr) {
+  attr.name = copy_string(arena, attr.name);
+  size_t count = (size_t)attr.count;
+  switch (attr.kind) {
+  case TSPEC_ATTR_INTS:
+    attr.ints = tspec_arena_copy(arena, attr.ints, count * sizeof *attr.ints);
+    break;
+  case TSPEC_ATTR_FLOATS:
+    attr.floats = tspec_arena_copy(arena, attr.floats, count * sizeof *attr.floats);
+    break;
+  case TSPEC_ATTR_AXES:
+    attr.axes = copy_axes(arena, attr.axes, attr.count);
+    break;
+  case TSPEC_ATTR_STRING:
+    attr.string = copy_string(arena, attr.string);
+    break;
+  case TSPEC_ATTR_SHARDING:
+    attr.sharding = copy_sharding(arena, attr.sharding);
+    break;
+  case TSPEC_ATTR_INT:
+  case TSPEC_ATTR_FLOAT:
+  case TSPEC_ATTR_DTYPE:
+  case TSPEC_ATTR_REDUCE:
+    break;
+  }
+  return attr;
+}
+
+static tspec_op_t *copy_op(cloner_t *cloner, const tspec_op_t *op) {
+  tspec_op_t *copy = tspec_arena_copy(cloner->arena, op, sizeof *op);
+  copy->operands = TSPEC_ARENA_NEW(cloner->arena, tspec_value_t *, op->noperands);
+  for (int i = 0; i < op->noperands; i++) {
+    copy->operands[i] = cloner->values[op->operands[i]->id];
+  }
+  copy->results = TSPEC_ARENA_NEW(cloner->arena, tspec_value_t *, op->nresults);
+  for (int i = 0; i < op->nresults; i++) {
+    copy->results[i] = copy_value(cloner, op->results[i], copy);
+  }
+  copy->attrs = TSPEC_ARENA_NEW(cloner->arena, tspec_attr_t, op->nattrs);
+  for (int i = 0; i < op->nattrs; i++) {
+    copy->attrs[i] = copy_attr(cloner->arena, op->attrs[i]);
+  }
+  copy->spelling = copy_string(cloner->arena, op->spelling);
+  copy->because = copy_string(cloner->arena, op->because);
+  copy->prev = NULL;
+  copy->next = NULL;
+  return copy;
+}
+
+static void copy_ops(cloner_t *cloner, const tspec_func_t *func, tspec_func_t *copy) {
+  copy->first = NULL;
+  copy->last = NULL;
+  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    tspec_op_t *made = copy_op(cloner, op);
+    made->prev = copy->last;
+    if (copy->last == NULL) {
+      copy->first = made;
+    } else {
+      copy->last->next = made;
+    }
+    copy->last = made;
+  }
+}
+
+static tspec_func_t *copy_func(cloner_t *cloner, tspec_func_t *func) {
+  tspec_arena_t *arena = cloner->arena;
+  tspec_func_t *copy = tspec_arena_copy(arena, func, sizeof *func);
+  cloner->values = TSPEC_ARENA_NEW(arena, tspec_value_t *, tspec_func_number(func));
+  copy->name = copy_string(arena, func->name);
+  copy->args = tspec_arena_copy(arena, func->args, sizeof *func->args * (size_t)func->nargs);
+  for (int i = 0; i < func->nargs; i++) {
+    copy->args[i].name = copy_string(arena, func->args[i].name);
+    copy->args[i].value = copy_value(cloner, func->args[i].value, NULL);
+  }
+  copy_ops(cloner, func, copy);
+  copy->results =
+      tspec_arena_copy(arena, func->results, sizeof *func->results * (size_t)func->nresults);
+  for (int i = 0; i < func->nresults; i++) {
+    copy->results[i].name = copy_string(arena, func->results[i].name);
+    copy->results[i].value = cloner->values[func->results[i].value->id];
+    copy->results[i].sharding = copy_sharding(arena, func->results[i].sharding);
+  }
+  return copy;
+}
+
+static void copy_mesh(tspec_arena_t *arena, tspec_mesh_t *mesh) {
+  tspec_mesh_axis_t *axes = tspec_arena_copy(arena, mesh->axes, sizeof *axes * (size_t)mesh->naxes);
+  for (int i = 0; i < mesh->naxes; i++) {
+    axes[i].name = copy_string(arena, axes[i].name);
+  }
+  mesh->axes = axes;
+}
+
+static void copy_params(tspec_arena_t *arena, tspec_program_t *program) {
+  size_t bytes = sizeof *program->params * (size_t)program->nparams;
+  program->params = tspec_arena_copy(arena, program->params, bytes);
+  for (int i = 0; i < program->nparams; i++) {
+    tspec_param_t *param = &program->params[i];
+    param->path = copy_string(arena, param->path);
+    param->type = copy_type(arena, param->type);
+    param->sharding = copy_sharding(arena, param->sharding);
+    param->init_text = copy_string(arena, param->init_text);
+  }
+}
+
+static void copy_promises(tspec_arena_t *arena, tspec_program_t *program) {
+  size_t bytes = sizeof *program->promises * (size_t)program->npromises;
+  program->promises = tspec_arena_copy(arena, program->promises, bytes);
+  for (int i = 0; i < program->npromises; i++) {
+    tspec_promise_t *promise = &program->promises[i];
+    promise->entry = copy_string(arena, promise->entry);
+    promise->what = copy_string(arena, promise->what);
+    promise->compare = copy_string(arena, promise->compare);
+    promise->text = copy_string(arena, promise->text);
+    const char **over = TSPEC_ARENA_NEW(arena, const char *, promise->nover);
+    for (int k = 0; k < promise->nover; k++) {
+      over[k] = copy_string(arena, promise->over[k]);
+    }
+    promise->over = over;
+  }
+}
+
+tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena) {
+  cloner_t cloner = {arena, NULL};
+  tspec_program_t *copy = tspec_arena_copy(arena, program, sizeof *program);
+  copy->arena = arena;
+  copy->name = copy_string(arena, program->name);
+  copy_mesh(arena, &copy->mesh);
+  copy_params(arena, copy);
+  copy_promises(arena, copy);
+  copy->funcs = TSPEC_ARENA_NEW(arena, tspec_func_t *, program->nfuncs);
+  for (int i = 0; i < program->nfuncs; i++) {
+    copy->funcs[i] = copy_func(&cloner, program->funcs[i]);
+  }
+  return copy;
+}
