@@ -248,7 +248,10 @@ struct tspec_ast_decl_t {
       tspec_ast_binding_t *items;
       size_t count;
     } bindings; ///< AXIS, CONST
-
+    struct {
+      const char *path; ///< as written: relative to this file
+      tspec_range_t path_range;
+    } import;
     struct {
       tspec_ast_precision_t *items;
       size_t count;
