@@ -30,10 +30,11 @@ typedef struct tspec_projection_t {
   const tspec_factor_rule_t *rule;
   int ntensors;
   int nfactors;
-  int max_pieces;               ///< room of each list
-  tspec_factor_axes_t *factors; ///< [tensor * nfactors + factor]
-  size_t capacity;              ///< of `factors`
-  tspec_axis_t *pool;
+  int max_pieces;                     ///< room of each list
+  tspec_factor_axes_t *factors;       ///< [tensor * nfactors + factor]
+  size_t capacity;                    ///< of `factors`
+  const tspec_sharding_t **shardings; ///< [tensor] as set; NULL: nothing said
+  int tensor_capacity;
 } tspec_projection_t;
 
 /// A workspace in `arena`; `mesh` is borrowed.
@@ -41,9 +42,10 @@ void tspec_projection_init(tspec_projection_t *projection, tspec_arena_t *arena,
                            const tspec_mesh_t *mesh);
 /// Starts with an op: no tensor has axes yet. `rule` is borrowed.
 void tspec_projection_start(tspec_projection_t *projection, const tspec_factor_rule_t *rule);
-/// Dims of one tensor to factors. `dims`: NULL for all open and unsplit, else as many as the
-/// tensor's rank.
-void tspec_projection_set(tspec_projection_t *projection, int tensor, const tspec_dim_t *dims);
+/// Dims of one tensor to factors. `sharding` (NULL: all open and unsplit) is borrowed until the
+/// next start.
+void tspec_projection_set(tspec_projection_t *projection, int tensor,
+                          const tspec_sharding_t *sharding);
 /// Factors of one tensor back to dims (priorities 0), in `arena`.
 tspec_dim_t *tspec_projection_get(const tspec_projection_t *projection, int tensor,
                                   tspec_arena_t *arena);

@@ -74,8 +74,8 @@ typedef struct tspec_prop_graph_t tspec_prop_graph_t;
 /// An empty graph. Everything lies in `arena`, results included; `mesh` is borrowed.
 tspec_prop_graph_t *tspec_prop_graph_create(tspec_arena_t *arena, const tspec_mesh_t *mesh);
 
-// ---- building: ids are dense, in order of the calls; ops and edges share one numbering, in
-// program order --------------
+// ---- building -----------------------------------------------------------------------------------
+// Ids are dense, in order of the calls; ops and edges share one numbering, in program order.
 
 /// A value and its starting sharding (borrowed; NULL: nothing said). Its open dims may be extended,
 /// closed ones not; replicated and pending axes are honoured and never change.
@@ -105,14 +105,12 @@ void tspec_prop_add_group(tspec_prop_graph_t *graph, int nmembers, const int *me
 /// (NULL: nothing). Returns the id of the result, a value of its own.
 int tspec_prop_add_return(tspec_prop_graph_t *graph, int value, const tspec_sharding_t *sharding);
 
-// ---- running
-// --------------------------------------------------------------------------------------------------------
+// ---- running ------------------------------------------------------------------------------------
 
 /// Propagates to the end. Once per graph.
 void tspec_prop_run(tspec_prop_graph_t *graph, const tspec_prop_options_t *options);
 
-// ---- reading
-// --------------------------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 /// The sharding of a value, never NULL (all open and unsplit: nothing is known). Dims keep their
 /// openness, and the priorities that were written; see tspec_sharding_close.
