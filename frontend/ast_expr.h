@@ -203,6 +203,7 @@ typedef struct tspec_ast_scan_in_t {
 struct tspec_ast_expr_t {
   tspec_ast_expr_kind_t kind;
   tspec_range_t range; ///< the whole expression, outer parentheses excluded
+  int height;          ///< of this tree, 1 for a leaf or a scan; at most TSPEC_PARSER_MAX_HEIGHT
   union {
     struct {
       double value;

@@ -17,6 +17,9 @@
 tspec_ast_file_t *tspec_parse(tspec_arena_t *arena, tspec_sources_t *sources, uint32_t file,
                               tspec_diag_t *diag);
 
+/// How high the tree of an expression may grow: operators in a chain count one each, so recursion
+/// over a tree is bounded.
+#define TSPEC_PARSER_MAX_HEIGHT 1000
 /// How deep expressions, blocks and brackets may nest in all.
 #define TSPEC_PARSER_MAX_DEPTH 256
 
