@@ -1,0 +1,67 @@
+#include "passes/collectives.h"
+
+#include <string.h>
+
+#include "ir/base/vec.h"
+
+/// The kinds that send something; a local one is no collective for the user.
+static bool find_kind(const char *name, tspec_collective_t *out_kind) {
+  static const tspec_collective_t kKinds[] = {
+      TSPEC_COLLECTIVE_ALL_REDUCE, TSPEC_COLLECTIVE_ALL_GATHER, TSPEC_COLLECTIVE_REDUCE_SCATTER,
+      TSPEC_COLLECTIVE_ALL_TO_ALL, TSPEC_COLLECTIVE_PERMUTE,
+  };
+  for (size_t i = 0; i < sizeof kKinds / sizeof *kKinds; i++) {
+    if (strcmp(tspec_collective_name(kKinds[i]), name) == 0) {
+      *out_kind = kKinds[i];
+      return true;
+    }
+  }
+  return false;
+}
+
+bool tspec_collective_of(const tspec_program_t *program, const tspec_op_t *op,
+                         tspec_collective_use_t *out_use) {
+  const tspec_op_info_t *info = tspec_op_info(op->kind);
+  *out_use = (tspec_collective_use_t){.op = op};
+  if ((info->rules->traits & TSPEC_TRAIT_COLLECTIVE) == 0 ||
+      !find_kind(info->name, &out_use->kind)) {
+    return false;
+  }
+  const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
+  const tspec_attr_t *kind = tspec_op_get_attr(op, "kind");
+  out_use->naxes = axes == NULL ? 0 : (int)axes->count;
+  out_use->axes = axes == NULL ? NULL : axes->axes;
+  tspec_step_t step = {.kind = out_use->kind,
+                       .reduce = kind == NULL ? TSPEC_REDUCE_SUM : kind->reduce,
+                       .naxes = out_use->naxes,
+                       .axes = out_use->axes,
+                       .from = op->operands[0]->sharding,
+                       .to = op->results[0]->sharding,
+                       .src_dim = -1,
+                       .dst_dim = -1};
+  out_use->bytes = tspec_step_cost_bytes(&program->mesh, op->operands[0]->type, &step);
+  return true;
+}
+
+int tspec_func_collectives(const tspec_program_t *program, const tspec_func_t *func,
+                           tspec_arena_t *arena, tspec_collective_use_t **out_uses) {
+  TSPEC_VEC(tspec_collective_use_t) uses = {0};
+  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    tspec_collective_use_t use;
+    if (tspec_collective_of(program, op, &use)) {
+      TSPEC_VEC_PUSH(arena, &uses, use);
+    }
+  }
+  *out_uses = uses.items;
+  return (int)uses.count;
+}
+
+const char *tspec_collective_print(tspec_arena_t *arena, const tspec_program_t *program,
+                                   const tspec_sources_t *sources,
+                                   const tspec_collective_use_t *use) {
+  return tspec_arena_printf(
+      arena, "%s over %s, %lld bytes%s%s (%s)", tspec_collective_name(use->kind),
+      tspec_axes_print(arena, &program->mesh, use->axes, use->naxes), (long long)use->bytes,
+      use->op->because == NULL ? "" : ", ", use->op->because == NULL ? "" : use->op->because,
+      tspec_range_brief(sources, use->op->range));
+}

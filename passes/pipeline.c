@@ -1,0 +1,210 @@
+#include "passes/pipeline.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "ir/base/str.h"
+
+// INTERIM: passes that are not in the tree yet
+#define TSPEC_PASS(id, ...) __attribute__((weak)) bool tspec_pass_##id(tspec_pass_run_t *run);
+#include "passes/passes.def"
+#undef TSPEC_PASS
+
+static const tspec_pass_info_t kPasses[] = {
+#define TSPEC_PASS(id, name, before, after, summary)                                               \
+  {name, TSPEC_LEVEL_##before, TSPEC_LEVEL_##after, summary, tspec_pass_##id},
+#include "passes/passes.def"
+#undef TSPEC_PASS
+};
+
+enum { NPASSES = sizeof kPasses / sizeof *kPasses };
+
+int tspec_pass_count(void) {
+  return NPASSES;
+}
+
+const tspec_pass_info_t *tspec_pass_info(int index) {
+  TSPEC_CHECK(index >= 0 && index < NPASSES, "no pass %d", index);
+  return &kPasses[index];
+}
+
+const tspec_pass_info_t *tspec_pass_find(const char *name) {
+  for (int i = 0; i < NPASSES; i++) {
+    if (strcmp(kPasses[i].name, name) == 0) {
+      return &kPasses[i];
+    }
+  }
+  return NULL;
+}
+
+tspec_pipeline_t tspec_pipeline_default(tspec_arena_t *arena, tspec_level_t from,
+                                        tspec_level_t to) {
+  tspec_pipeline_step_t *steps = TSPEC_ARENA_NEW(arena, tspec_pipeline_step_t, NPASSES);
+  tspec_pipeline_t pipeline = {0, steps};
+  for (int i = 0; i < NPASSES; i++) {
+    if (kPasses[i].before >= from && kPasses[i].after <= to) {
+      steps[pipeline.nsteps++].pass = &kPasses[i];
+    }
+  }
+  return pipeline;
+}
+
+// ---- parsing ----
+
+/// The end of the name at `text`: a comma outside of brackets, or the end. NULL if brackets do not
+/// close.
+static const char *name_end(const char *text) {
+  int depth = 0;
+  for (; *text != '\0' && (*text != ',' || depth > 0); text++) {
+    if (strchr("({[<", *text) != NULL) {
+      depth++;
+    } else if (strchr(")}]>", *text) != NULL) {
+      depth--;
+    }
+    if (depth < 0) {
+      return NULL;
+    }
+  }
+  return depth == 0 ? text : NULL;
+}
+
+/// A name of ours that `name` may be a slip of, or NULL.
+static const char *nearest_pass(tspec_arena_t *arena, const char *name) {
+  tspec_names_t names = {0};
+  for (int i = 0; i < NPASSES; i++) {
+    tspec_names_set(arena, &names, kPasses[i].name, (void *)&kPasses[i]);
+  }
+  return tspec_names_nearest(&names, name);
+}
+
+static bool parse_step(tspec_arena_t *arena, const char *name, tspec_range_t range,
+                       tspec_diag_t *diag, tspec_pipeline_step_t *out_step) {
+  const char *nearest = nearest_pass(arena, name);
+  *out_step = (tspec_pipeline_step_t){.pass = tspec_pass_find(name)};
+  if (out_step->pass != NULL) {
+    return true;
+  }
+  if (*name == '\0' || nearest != NULL) {
+    tspec_diag_error(diag, range, "--passes: there is no pass '%s'%s%s%s", name,
+                     nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                     nearest == NULL ? "" : "'?");
+    return false;
+  }
+  out_step->upstream = name;
+  return true;
+}
+
+bool tspec_pipeline_parse(tspec_arena_t *arena, const char *text, tspec_range_t range,
+                          tspec_diag_t *diag, tspec_pipeline_t *out_pipeline) {
+  TSPEC_VEC(tspec_pipeline_step_t) steps = {0};
+  *out_pipeline = (tspec_pipeline_t){0};
+  for (const char *at = text;; at++) {
+    const char *end = name_end(at);
+    if (end == NULL) {
+      tspec_diag_error(diag, range, "--passes: brackets do not match in '%s'", text);
+      return false;
+    }
+    const char *name = tspec_arena_strdup(arena, at, (size_t)(end - at));
+    tspec_pipeline_step_t step;
+    if (!parse_step(arena, name, range, diag, &step)) {
+      return false;
+    }
+    TSPEC_VEC_PUSH(arena, &steps, step);
+    at = end;
+    if (*at == '\0') {
+      break;
+    }
+  }
+  *out_pipeline = (tspec_pipeline_t){(int)steps.count, steps.items};
+  return true;
+}
+
+// ---- running ----
+
+static double now_seconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool run_pass(const tspec_pass_info_t *pass, tspec_pipeline_run_t *run) {
+  if (run->program->level != pass->before) {
+    tspec_diag_error(run->diag, (tspec_range_t){0},
+                     "pass '%s' works at level %s, but the program is at level %s", pass->name,
+                     tspec_level_name(pass->before), tspec_level_name(run->program->level));
+    return false;
+  }
+  if (pass->run == NULL) {
+    tspec_diag_error(run->diag, (tspec_range_t){0}, "pass '%s' is not in this build", pass->name);
+    return false;
+  }
+  tspec_arena_t scratch;
+  tspec_arena_init(&scratch);
+  tspec_pass_run_t pass_run = {.name = pass->name,
+                               .program = run->program,
+                               .scratch = &scratch,
+                               .diag = run->diag,
+                               .options = run->options};
+  tspec_check_context_set(pass->name);
+  bool ok = pass->run(&pass_run);
+  tspec_check_context_set(NULL);
+  run->program = pass_run.program;
+  tspec_arena_deinit(&scratch);
+  TSPEC_CHECK(!ok || run->program->level == pass->after, "pass '%s' left level %s", pass->name,
+              tspec_level_name(run->program->level));
+  return ok;
+}
+
+static bool run_upstream(const char *text, tspec_pipeline_run_t *run) {
+  if (run->hooks.upstream == NULL) {
+    tspec_diag_error(run->diag, (tspec_range_t){0}, "there is no pass '%s'", text);
+    return false;
+  }
+  return run->hooks.upstream(run->hooks.user, text, &run->program);
+}
+
+static bool run_step(const tspec_pipeline_step_t *step, const char *name,
+                     tspec_pipeline_run_t *run) {
+  if (run->hooks.before != NULL && !run->hooks.before(run->hooks.user, name, run->program)) {
+    return false;
+  }
+  double start = now_seconds();
+  bool ok = step->pass != NULL ? run_pass(step->pass, run) : run_upstream(name, run);
+  tspec_pass_time_t time = {name, now_seconds() - start};
+  TSPEC_VEC_PUSH(run->program->arena, &run->times, time);
+  if (!ok) {
+    return false;
+  }
+  if (run->options->verify_each && !tspec_program_verify(run->program, name, run->diag)) {
+    return false;
+  }
+  return run->hooks.after == NULL || run->hooks.after(run->hooks.user, name, run->program);
+}
+
+bool tspec_pipeline_run(const tspec_pipeline_t *pipeline, tspec_pipeline_run_t *run) {
+  for (int i = 0; i < pipeline->nsteps; i++) {
+    const tspec_pipeline_step_t *step = &pipeline->steps[i];
+    const char *name = step->pass != NULL ? step->pass->name : step->upstream;
+    if (!run_step(step, name, run)) {
+      return false;
+    }
+    if (run->stop_after != NULL && strcmp(run->stop_after, name) == 0) {
+      break;
+    }
+  }
+  return true;
+}
+
+void tspec_pipeline_print_times(const tspec_pipeline_run_t *run, FILE *stream) {
+  double total = 0;
+  for (size_t i = 0; i < run->times.count; i++) {
+    total += run->times.items[i].seconds;
+  }
+  fprintf(stream, "   seconds  share  pass\n");
+  for (size_t i = 0; i < run->times.count; i++) {
+    const tspec_pass_time_t *time = &run->times.items[i];
+    fprintf(stream, "%10.6f %5.1f%%  %s\n", time->seconds,
+            total > 0 ? 100 * time->seconds / total : 0, time->name);
+  }
+  fprintf(stream, "%10.6f 100.0%%  total\n", total);
+}
