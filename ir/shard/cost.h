@@ -1,0 +1,60 @@
+// What a collective costs: the bytes that the rank which sends most hands to the network, by ring
+// algorithms (design.md's convention), exact for blocks of different sizes.
+#ifndef TSPEC_IR_SHARD_COST_H
+#define TSPEC_IR_SHARD_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ir/base/type.h"
+#include "ir/shard/mesh.h"
+#include "ir/shard/sharding.h"
+
+/// One way to change a sharding. The first six stand in the order of runtime/image.h.
+typedef enum tspec_collective_t {
+  TSPEC_COLLECTIVE_ALL_REDUCE,
+  TSPEC_COLLECTIVE_ALL_GATHER,
+  TSPEC_COLLECTIVE_REDUCE_SCATTER,
+  TSPEC_COLLECTIVE_ALL_TO_ALL,
+  TSPEC_COLLECTIVE_PERMUTE,
+  TSPEC_COLLECTIVE_ALL_SLICE,    ///< local
+  TSPEC_COLLECTIVE_MAKE_PENDING, ///< local
+} tspec_collective_t;
+
+/// "all_reduce", "all_gather", ...
+const char *tspec_collective_name(tspec_collective_t kind);
+
+/// One collective. Its meaning is `from` and `to`: each rank holds its block of `from` before and
+/// gets its block of `to`. A plain value; pointers lie in an arena.
+typedef struct tspec_step_t {
+  tspec_collective_t kind;
+  tspec_reduce_t reduce; ///< all_reduce, reduce_scatter, make_pending; else SUM
+  int naxes;
+  const tspec_axis_t *axes; ///< ranks that differ only along these take part; mesh order, merged
+  const tspec_sharding_t *from;
+  const tspec_sharding_t *to;
+  int src_dim; ///< all_to_all that moves axes from the end of one dim ...
+  int dst_dim; ///< ... to the end of another; else both -1
+} tspec_step_t;
+
+/// Bytes that the busiest rank sends in `step` on a tensor of the global type `type`; a fraction of
+/// a byte rounds up. Saturates at INT64_MAX. With k ranks along the axes:
+///   all_reduce                  2 (k - 1) / k of the largest block
+///   all_gather, reduce_scatter  the whole that a group holds, minus its smallest block
+///   all_to_all, permute         what the busiest rank sends away
+///   all_slice, make_pending     0
+/// Where several ranks of a group hold what a receiver lacks, the sender is fixed: a rank that
+/// holds an element itself receives nothing. Else, with F the axes of the group that `from` does
+/// not use and T those that `to` does not use, both in mesh order and flattened to one index, it is
+/// the holder whose F index is (receiver's T index + size of T * receiver's block index) mod size
+/// of F; the block index is that of `to`, flattened over the dims that change. So copies share the
+/// work, and a permute is one.
+int64_t tspec_step_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type,
+                              const tspec_step_t *step);
+
+/// The rank from which `receiver` gets the elements of the block of `step->from` with these indices
+/// (one per dim), by the rule above; `receiver` itself if it holds them.
+int64_t tspec_step_sender(const tspec_mesh_t *mesh, const tspec_step_t *step, int64_t receiver,
+                          const int64_t *block_indices);
+
+#endif

@@ -1,0 +1,521 @@
+#include "ir/shard/decompose.h"
+
+#include <string.h>
+
+#include "ir/base/str.h"
+#include "ir/base/vec.h"
+#include "ir/shard/axes.h"
+#include "ir/shard/cuts.h"
+
+typedef TSPEC_VEC(tspec_step_t) steps_t;
+
+static bool dims_equal(const tspec_dim_t *a, const tspec_dim_t *b) {
+  return tspec_axes_equal(a->axes, a->naxes, b->axes, b->naxes);
+}
+
+static bool all_dims_equal(const tspec_sharding_t *a, const tspec_sharding_t *b) {
+  for (int d = 0; d < a->rank; d++) {
+    if (!dims_equal(&a->dims[d], &b->dims[d])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- locality ---------------------------------------------------------------------------------
+
+static bool is_within(tspec_axis_t piece, const tspec_axis_t *axes, int naxes) {
+  for (int i = 0; i < naxes; i++) {
+    if (tspec_axis_contains(axes[i], piece)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// One dim of a step, its pieces cut alike: `from` is bound where it lies outside the group, so that
+// a holder's coordinate must be the receiver's.
+typedef struct dim_pair_t {
+  int nfrom;
+  int nto;
+  tspec_axis_t from[TSPEC_MAX_ATOMS];
+  tspec_axis_t to[TSPEC_MAX_ATOMS];
+  bool bound[TSPEC_MAX_ATOMS];
+  int match[TSPEC_MAX_ATOMS]; // index in `to`, or -1
+  bool any_bound;
+} dim_pair_t;
+
+static bool cut_dim(const tspec_step_t *step, const tspec_dim_t *a, const tspec_dim_t *b,
+                    const tspec_dim_t *dim, tspec_axis_t *out_atoms, int *count) {
+  for (int i = 0; i < dim->naxes; i++) {
+    tspec_axis_t piece = dim->axes[i];
+    tspec_cuts_t cuts = {0};
+    if (is_within(piece, step->axes, step->naxes)) {
+      out_atoms[(*count)++] = piece;
+      continue;
+    }
+    if (!tspec_cuts_add(&cuts, piece.axis, a->axes, a->naxes) ||
+        !tspec_cuts_add(&cuts, piece.axis, b->axes, b->naxes) ||
+        !tspec_cuts_add(&cuts, piece.axis, step->axes, step->naxes)) {
+      return false;
+    }
+    *count += tspec_cuts_apply(&cuts, piece, out_atoms + *count);
+  }
+  return true;
+}
+
+static bool make_pair(const tspec_step_t *step, int d, dim_pair_t *pair) {
+  const tspec_dim_t *a = &step->from->dims[d];
+  const tspec_dim_t *b = &step->to->dims[d];
+  *pair = (dim_pair_t){0};
+  if (!cut_dim(step, a, b, a, pair->from, &pair->nfrom) ||
+      !cut_dim(step, a, b, b, pair->to, &pair->nto)) {
+    return false;
+  }
+  for (int i = 0; i < pair->nfrom; i++) {
+    pair->bound[i] = !is_within(pair->from[i], step->axes, step->naxes);
+    pair->any_bound |= pair->bound[i];
+    pair->match[i] = -1;
+    for (int j = 0; j < pair->nto; j++) {
+      if (tspec_axis_equal(pair->from[i], pair->to[j])) {
+        pair->match[i] = j;
+      }
+    }
+  }
+  return true;
+}
+
+static void digits_of(const tspec_axis_t *axes, int naxes, int64_t index, int64_t *out_digits) {
+  for (int i = naxes - 1; i >= 0; i--) {
+    out_digits[i] = index % axes[i].size;
+    index /= axes[i].size;
+  }
+}
+
+// Every block of `to` lies in blocks of `from` whose bound coordinates are its own.
+static bool is_dim_local(const dim_pair_t *pair, int64_t size) {
+  int64_t nfrom = tspec_axes_product(pair->from, pair->nfrom);
+  int64_t nto = tspec_axes_product(pair->to, pair->nto);
+  int64_t step = tspec_block(size, nfrom, 0).end;
+  int64_t from_digits[TSPEC_MAX_ATOMS];
+  int64_t to_digits[TSPEC_MAX_ATOMS];
+  for (int64_t t = 0; t < nto; t++) {
+    tspec_block_t need = tspec_block(size, nto, t);
+    if (need.begin >= need.end) {
+      return true;
+    }
+    digits_of(pair->to, pair->nto, t, to_digits);
+    for (int64_t f = need.begin / step; f * step < need.end; f++) {
+      digits_of(pair->from, pair->nfrom, f, from_digits);
+      for (int i = 0; i < pair->nfrom; i++) {
+        if (pair->bound[i] && (pair->match[i] < 0 || from_digits[i] != to_digits[pair->match[i]])) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+static bool are_dims_local(tspec_type_t type, const tspec_step_t *step) {
+  for (int d = 0; d < type.rank; d++) {
+    dim_pair_t pair;
+    if (dims_equal(&step->from->dims[d], &step->to->dims[d])) {
+      continue;
+    }
+    if (!make_pair(step, d, &pair) || (pair.any_bound && !is_dim_local(&pair, type.dims[d]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// True if `more` has just the pending axes of `less` and `axes`.
+static bool is_pending_sum(const tspec_sharding_t *more, const tspec_sharding_t *less,
+                           const tspec_step_t *step) {
+  tspec_axis_t rest[2 * TSPEC_MAX_ATOMS];
+  int nrest = 0;
+  if (!tspec_axes_subtract(more->pending, more->npending, less->pending, less->npending, rest,
+                           &nrest)) {
+    return false;
+  }
+  nrest = tspec_axes_sort(rest, nrest);
+  return tspec_axes_equal(rest, nrest, step->axes, step->naxes) &&
+         more->pending_kind == step->reduce &&
+         (less->npending == 0 || less->pending_kind == more->pending_kind) &&
+         tspec_axes_product(more->pending, more->npending) ==
+             tspec_axes_product(less->pending, less->npending) *
+                 tspec_axes_product(step->axes, step->naxes);
+}
+
+static bool is_pending_equal(const tspec_sharding_t *a, const tspec_sharding_t *b) {
+  return tspec_axes_equal(a->pending, a->npending, b->pending, b->npending) &&
+         (a->npending == 0 || a->pending_kind == b->pending_kind);
+}
+
+bool tspec_step_is_local_to_axes(const tspec_mesh_t *mesh, tspec_type_t type,
+                                 const tspec_step_t *step) {
+  (void)mesh;
+  tspec_step_t without_group = *step;
+  without_group.naxes = 0;
+  switch (step->kind) {
+  case TSPEC_COLLECTIVE_ALL_REDUCE:
+    return all_dims_equal(step->from, step->to) && is_pending_sum(step->from, step->to, step);
+  case TSPEC_COLLECTIVE_REDUCE_SCATTER:
+    return is_pending_sum(step->from, step->to, step) && are_dims_local(type, &without_group);
+  case TSPEC_COLLECTIVE_MAKE_PENDING:
+    return all_dims_equal(step->from, step->to) && is_pending_sum(step->to, step->from, step);
+  case TSPEC_COLLECTIVE_ALL_SLICE:
+    return is_pending_equal(step->from, step->to) && are_dims_local(type, &without_group);
+  case TSPEC_COLLECTIVE_ALL_GATHER:
+  case TSPEC_COLLECTIVE_ALL_TO_ALL:
+  case TSPEC_COLLECTIVE_PERMUTE:
+    return is_pending_equal(step->from, step->to) && are_dims_local(type, step);
+  }
+  return false;
+}
+
+// ---- dims -------------------------------------------------------------------------------------
+
+// The axes of both shardings in the dims where they differ; `whole`: those that a common start of
+// the two splits shares, too. Axes without a common refinement are taken whole.
+static void group_axes(tspec_arena_t *arena, const tspec_mesh_t *mesh, const tspec_sharding_t *a,
+                       const tspec_sharding_t *b, bool whole, tspec_step_t *step) {
+  tspec_axis_t *axes = TSPEC_ARENA_NEW(arena, tspec_axis_t, 4 * TSPEC_MAX_ATOMS);
+  int count = 0;
+  for (int d = 0; d < a->rank; d++) {
+    const tspec_dim_t *dims[2] = {&a->dims[d], &b->dims[d]};
+    int same = 0;
+    while (!whole && same < dims[0]->naxes && same < dims[1]->naxes &&
+           tspec_axis_equal(dims[0]->axes[same], dims[1]->axes[same])) {
+      same++;
+    }
+    bool equal = dims_equal(dims[0], dims[1]);
+    for (int s = 0; s < 2 && !equal; s++) {
+      for (int i = same; i < dims[s]->naxes; i++) {
+        tspec_cuts_t cuts = {0};
+        int axis = dims[s]->axes[i].axis;
+        bool refines = tspec_cuts_add_dims(&cuts, axis, a) && tspec_cuts_add_dims(&cuts, axis, b);
+        tspec_axis_t atoms[TSPEC_MAX_ATOMS];
+        tspec_axis_t full = tspec_axis_full(mesh, axis);
+        int natoms = refines ? tspec_cuts_apply(&cuts, dims[s]->axes[i], atoms) : 1;
+        for (int k = 0; k < natoms; k++) {
+          tspec_axis_t atom = refines ? atoms[k] : full;
+          if (!tspec_axes_overlap(axes, count, atom)) {
+            axes[count++] = atom;
+          }
+        }
+      }
+    }
+  }
+  step->naxes = tspec_axes_sort(axes, count);
+  step->axes = axes;
+}
+
+// Everything at once: each rank gets what it lacks.
+static tspec_step_t direct_step(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
+                                const tspec_sharding_t *from, const tspec_sharding_t *to) {
+  tspec_step_t step = {
+      .kind = TSPEC_COLLECTIVE_ALL_TO_ALL, .from = from, .to = to, .src_dim = -1, .dst_dim = -1};
+  group_axes(arena, mesh, from, to, false, &step);
+  if (!tspec_step_is_local_to_axes(mesh, type, &step)) {
+    group_axes(arena, mesh, from, to, true, &step);
+  }
+  return step;
+}
+
+// What gathering the dims that differ to their common start and slicing again would cost.
+static int64_t gather_cost(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
+                           const tspec_sharding_t *from, const tspec_sharding_t *to) {
+  tspec_sharding_t *common = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
+  tspec_dim_t *dims = TSPEC_ARENA_NEW(arena, tspec_dim_t, from->rank);
+  *common = *from;
+  common->dims = dims;
+  for (int d = 0; d < from->rank; d++) {
+    dims[d] = from->dims[d];
+    for (int i = 0; i < dims[d].naxes; i++) {
+      if (i == to->dims[d].naxes || !tspec_axis_equal(dims[d].axes[i], to->dims[d].axes[i])) {
+        dims[d].naxes = i;
+      }
+    }
+  }
+  tspec_step_t gather = {.kind = TSPEC_COLLECTIVE_ALL_GATHER, .from = from, .to = common};
+  group_axes(arena, mesh, from, common, false, &gather);
+  return tspec_step_cost_bytes(mesh, type, &gather);
+}
+
+static bool is_plan_good(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
+                         tspec_steps_t plan, const tspec_step_t *direct) {
+  bool even = tspec_sharding_is_even(direct->from, type);
+  for (int i = 0; i < plan.count; i++) {
+    if (!tspec_step_is_local_to_axes(mesh, type, &plan.items[i])) {
+      return false;
+    }
+    even &= tspec_sharding_is_even(plan.items[i].to, type);
+  }
+  int64_t limit = even ? gather_cost(arena, mesh, type, direct->from, direct->to)
+                       : tspec_step_cost_bytes(mesh, type, direct);
+  return tspec_steps_cost_bytes(mesh, type, plan) <= limit;
+}
+
+// Both with equal pending axes.
+static tspec_steps_t dims_steps(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
+                                const tspec_sharding_t *from, const tspec_sharding_t *to) {
+  tspec_step_t *direct = TSPEC_ARENA_NEW(arena, tspec_step_t, 1);
+  tspec_steps_t plan = {0};
+  if (all_dims_equal(from, to)) {
+    return plan;
+  }
+  *direct = direct_step(arena, mesh, type, from, to);
+  tspec_step_t local = *direct;
+  local.kind = TSPEC_COLLECTIVE_ALL_SLICE;
+  if (tspec_step_is_local_to_axes(mesh, type, &local)) {
+    *direct = local;
+    return (tspec_steps_t){1, direct};
+  }
+  if (tspec_reshard_plan(arena, mesh, type, from, to, &plan) &&
+      is_plan_good(arena, mesh, type, plan, direct)) {
+    return plan;
+  }
+  return (tspec_steps_t){1, direct};
+}
+
+// ---- reduce_scatter ---------------------------------------------------------------------------
+
+static const tspec_sharding_t *with_dims(tspec_arena_t *arena, const tspec_sharding_t *base,
+                                         const tspec_dim_t *dims) {
+  tspec_sharding_t *sharding = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
+  *sharding = *base;
+  sharding->dims = dims;
+  return sharding;
+}
+
+// Slicing pieces of dim d, cut where the reduced axes are; false if `to` does not extend `from`.
+static bool slicing_atoms(const tspec_step_t *reduce, const tspec_dim_t *from,
+                          const tspec_dim_t *to, tspec_axis_t *out_atoms, int *out_natoms) {
+  int same = from->naxes;
+  tspec_axis_t rest = {0};
+  *out_natoms = 0;
+  if (!tspec_axes_is_prefix(from->axes, from->naxes, to->axes, to->naxes)) {
+    return false;
+  }
+  bool partly = same > 0 && !tspec_axis_equal(from->axes[same - 1], to->axes[same - 1]);
+  if (partly) {
+    rest =
+        tspec_axis_minor(to->axes[same - 1], to->axes[same - 1].size / from->axes[same - 1].size);
+  }
+  for (int i = partly ? same - 1 : same; i < to->naxes; i++) {
+    tspec_axis_t piece = i < same ? rest : to->axes[i];
+    tspec_cuts_t cuts = {0};
+    if (!tspec_cuts_add(&cuts, piece.axis, &piece, 1) ||
+        !tspec_cuts_add(&cuts, piece.axis, reduce->axes, reduce->naxes)) {
+      return false;
+    }
+    *out_natoms += tspec_cuts_apply(&cuts, piece, out_atoms + *out_natoms);
+  }
+  return true;
+}
+
+int tspec_steps_form_reduce_scatter(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                                    tspec_type_t type, const tspec_step_t *reduce,
+                                    const tspec_step_t *slice, tspec_step_t out_steps[2]) {
+  tspec_dim_t *dims = TSPEC_ARENA_NEW(arena, tspec_dim_t, type.rank);
+  tspec_axis_t *rest = TSPEC_ARENA_NEW(arena, tspec_axis_t, 4 * TSPEC_MAX_ATOMS);
+  int nrest = 0;
+  int64_t consumed = 1;
+  for (int d = 0; d < type.rank; d++) {
+    const tspec_dim_t *from = &slice->from->dims[d];
+    tspec_axis_t atoms[2 * TSPEC_MAX_ATOMS];
+    int natoms = 0;
+    if (!slicing_atoms(reduce, from, &slice->to->dims[d], atoms, &natoms)) {
+      return 0;
+    }
+    tspec_axis_t *axes = TSPEC_ARENA_NEW(arena, tspec_axis_t, from->naxes + natoms);
+    if (from->naxes > 0) {
+      memcpy(axes, from->axes, sizeof *axes * (size_t)from->naxes);
+    }
+    dims[d] = (tspec_dim_t){.naxes = from->naxes, .axes = axes};
+    int i = 0;
+    for (; i < natoms && is_within(atoms[i], reduce->axes, reduce->naxes); i++) {
+      tspec_axes_push(axes, &dims[d].naxes, atoms[i]);
+      consumed *= atoms[i].size;
+    }
+    for (; i < natoms; i++) {
+      rest[nrest++] = atoms[i];
+    }
+  }
+  if (consumed != tspec_axes_product(reduce->axes, reduce->naxes)) {
+    return 0;
+  }
+  out_steps[0] = *reduce;
+  out_steps[0].kind = TSPEC_COLLECTIVE_REDUCE_SCATTER;
+  out_steps[0].to = nrest == 0 ? slice->to : with_dims(arena, slice->to, dims);
+  out_steps[1] = *slice;
+  out_steps[1].from = out_steps[0].to;
+  out_steps[1].axes = rest;
+  out_steps[1].naxes = tspec_axes_sort(rest, nrest);
+  if (!tspec_step_is_local_to_axes(mesh, type, &out_steps[0]) ||
+      !tspec_step_is_local_to_axes(mesh, type, &out_steps[1])) {
+    return 0;
+  }
+  return nrest == 0 ? 1 : 2;
+}
+
+// ---- pending axes -----------------------------------------------------------------------------
+
+static const tspec_sharding_t *with_pending(tspec_arena_t *arena, const tspec_sharding_t *base,
+                                            const tspec_sharding_t *like) {
+  tspec_sharding_t *sharding = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
+  *sharding = *base;
+  sharding->npending = like->npending;
+  sharding->pending = like->pending;
+  sharding->pending_kind = like->pending_kind;
+  return sharding;
+}
+
+// The pending axes that `from` and `to` share, as a sharding with `from`'s dims.
+static const tspec_sharding_t *keep_shared(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                                           const tspec_sharding_t *from,
+                                           const tspec_sharding_t *to) {
+  tspec_axis_t lacking[TSPEC_MAX_ATOMS];
+  tspec_axis_t shared[2 * TSPEC_MAX_ATOMS];
+  int nlacking = 0;
+  int nshared = 0;
+  const tspec_sharding_t *complete = tspec_sharding_complete(arena, from);
+  if (from->pending_kind != to->pending_kind ||
+      !tspec_axes_subtract(from->pending, from->npending, to->pending, to->npending, lacking,
+                           &nlacking) ||
+      !tspec_axes_subtract(from->pending, from->npending, lacking, nlacking, shared, &nshared) ||
+      nshared == 0) {
+    return complete;
+  }
+  return tspec_sharding_with_pending(arena, mesh, complete, from->pending_kind, shared, nshared);
+}
+
+static tspec_step_t pending_step(tspec_arena_t *arena, tspec_collective_t kind,
+                                 const tspec_sharding_t *from, const tspec_sharding_t *to) {
+  bool makes = kind == TSPEC_COLLECTIVE_MAKE_PENDING;
+  const tspec_sharding_t *more = makes ? to : from;
+  const tspec_sharding_t *less = makes ? from : to;
+  tspec_axis_t *axes = TSPEC_ARENA_NEW(arena, tspec_axis_t, TSPEC_MAX_ATOMS);
+  int count = 0;
+  bool ok = tspec_axes_subtract(more->pending, more->npending, less->pending, less->npending, axes,
+                                &count);
+  TSPEC_CHECK(ok, "pending axes must refine each other");
+  return (tspec_step_t){.kind = kind,
+                        .reduce = more->pending_kind,
+                        .naxes = tspec_axes_sort(axes, count),
+                        .axes = axes,
+                        .from = from,
+                        .to = to,
+                        .src_dim = -1,
+                        .dst_dim = -1};
+}
+
+// Puts the reduction in front of `rest`, or into an all_slice there. Returns how many steps of
+// `rest` it took over.
+static int add_reduction(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
+                         const tspec_step_t *reduce, tspec_steps_t rest, steps_t *steps) {
+  if (rest.count == 0 || rest.items[0].kind != TSPEC_COLLECTIVE_ALL_SLICE) {
+    TSPEC_VEC_PUSH(arena, steps, *reduce);
+    return 0;
+  }
+  tspec_step_t slice = rest.items[0];
+  bool overlaps = false;
+  for (int i = 0; i < slice.naxes; i++) {
+    overlaps |= tspec_axes_overlap(reduce->axes, reduce->naxes, slice.axes[i]);
+  }
+  if (!overlaps) {
+    tspec_step_t later = *reduce;
+    later.to = slice.to;
+    slice.from = reduce->from;
+    slice.to = later.from = with_pending(arena, slice.to, reduce->from);
+    TSPEC_VEC_PUSH(arena, steps, slice);
+    TSPEC_VEC_PUSH(arena, steps, later);
+    return 1;
+  }
+  tspec_step_t formed[2];
+  int nformed = tspec_steps_form_reduce_scatter(arena, mesh, type, reduce, &slice, formed);
+  for (int i = 0; i < nformed; i++) {
+    TSPEC_VEC_PUSH(arena, steps, formed[i]);
+  }
+  if (nformed == 0) {
+    TSPEC_VEC_PUSH(arena, steps, *reduce);
+  }
+  return nformed == 0 ? 0 : 1;
+}
+
+// Axes of size 1 say nothing about where data lies.
+static const tspec_sharding_t *without_ones(tspec_arena_t *arena,
+                                            const tspec_sharding_t *sharding) {
+  tspec_sharding_t *copy = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
+  tspec_dim_t *dims = TSPEC_ARENA_NEW(arena, tspec_dim_t, sharding->rank);
+  *copy = *sharding;
+  copy->dims = dims;
+  for (int d = 0; d <= sharding->rank; d++) {
+    bool is_dim = d < sharding->rank;
+    int count = is_dim ? sharding->dims[d].naxes : sharding->npending;
+    const tspec_axis_t *axes = is_dim ? sharding->dims[d].axes : sharding->pending;
+    tspec_axis_t *kept = TSPEC_ARENA_NEW(arena, tspec_axis_t, count);
+    int nkept = 0;
+    for (int i = 0; i < count; i++) {
+      if (axes[i].size > 1) {
+        tspec_axes_push(kept, &nkept, axes[i]);
+      }
+    }
+    if (is_dim) {
+      dims[d] = (tspec_dim_t){.naxes = nkept, .axes = kept};
+    } else {
+      copy->npending = nkept;
+      copy->pending = kept;
+      copy->pending_kind = nkept > 0 ? sharding->pending_kind : TSPEC_REDUCE_SUM;
+    }
+  }
+  return copy;
+}
+
+tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                                      tspec_type_t type, const tspec_sharding_t *from,
+                                      const tspec_sharding_t *to) {
+  from = without_ones(arena, from);
+  to = without_ones(arena, to);
+  steps_t steps = {0};
+  const tspec_sharding_t *reduced = keep_shared(arena, mesh, from, to);
+  const tspec_sharding_t *placed = with_pending(arena, to, reduced);
+  tspec_steps_t rest = dims_steps(arena, mesh, type, reduced, placed);
+  int taken = 0;
+  if (!is_pending_equal(from, reduced)) {
+    tspec_step_t reduce = pending_step(arena, TSPEC_COLLECTIVE_ALL_REDUCE, from, reduced);
+    taken = add_reduction(arena, mesh, type, &reduce, rest, &steps);
+  }
+  for (int i = taken; i < rest.count; i++) {
+    TSPEC_VEC_PUSH(arena, &steps, rest.items[i]);
+  }
+  if (!is_pending_equal(placed, to)) {
+    TSPEC_VEC_PUSH(arena, &steps, pending_step(arena, TSPEC_COLLECTIVE_MAKE_PENDING, placed, to));
+  }
+  return (tspec_steps_t){(int)steps.count, steps.items};
+}
+
+int64_t tspec_steps_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t steps) {
+  int64_t sum = 0;
+  for (int i = 0; i < steps.count; i++) {
+    int64_t cost = tspec_step_cost_bytes(mesh, type, &steps.items[i]);
+    if (__builtin_add_overflow(sum, cost, &sum)) {
+      return INT64_MAX;
+    }
+  }
+  return sum;
+}
+
+const char *tspec_steps_print(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_steps_t steps) {
+  tspec_buf_t buf = {0};
+  for (int i = 0; i < steps.count; i++) {
+    tspec_buf_printf(&buf, "%s%s %s", i == 0 ? "" : " -> ",
+                     tspec_collective_name(steps.items[i].kind),
+                     tspec_sharding_print(arena, mesh, steps.items[i].to));
+  }
+  char *text = tspec_arena_strdup(arena, tspec_buf_get(&buf), buf.length);
+  tspec_buf_deinit(&buf);
+  return text;
+}

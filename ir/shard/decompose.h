@@ -1,0 +1,55 @@
+// A change of sharding as a sequence of collectives. Source of the plan: Shardy's reshard to
+// collectives (`propagation.md` 3.3, 3.4); blocks of different sizes are our own.
+#ifndef TSPEC_IR_SHARD_DECOMPOSE_H
+#define TSPEC_IR_SHARD_DECOMPOSE_H
+
+#include <stdbool.h>
+
+#include "ir/base/arena.h"
+#include "ir/base/type.h"
+#include "ir/shard/cost.h"
+#include "ir/shard/mesh.h"
+#include "ir/shard/sharding.h"
+
+/// Collectives in order: each one's `to` is the next one's `from`.
+typedef struct tspec_steps_t {
+  int count;
+  const tspec_step_t *items; ///< in an arena
+} tspec_steps_t;
+
+/// The steps from one sharding to another of a tensor of the global type `type`, dims closed. None
+/// if both lay data out alike (axes of size 1 aside). Every step is executable along its axes
+/// whatever the sizes: where blocks do not nest, or several collectives would move more than that,
+/// one general all_to_all gives each rank what it lacks. Pending axes that `to` lacks are reduced,
+/// those that `from` lacks are made pending. Ownership: in `arena`.
+tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                                      tspec_type_t type, const tspec_sharding_t *from,
+                                      const tspec_sharding_t *to);
+
+/// The plan by axes alone, as if every size divided: equal to Shardy's, step by step, wherever that
+/// ends within its two rounds. Pending axes stay as they are in `from`. Ownership: in `arena`.
+/// Errors: false if no plan came out (the axes do not refine each other, or it went in circles).
+bool tspec_reshard_plan(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
+                        const tspec_sharding_t *from, const tspec_sharding_t *to,
+                        tspec_steps_t *out_steps);
+
+/// True if each rank's block of step->to is held by ranks that differ from it only along step->axes
+/// (all_slice and make_pending: by the rank itself), and reductions have the pending axes to
+/// reduce.
+bool tspec_step_is_local_to_axes(const tspec_mesh_t *mesh, tspec_type_t type,
+                                 const tspec_step_t *step);
+
+/// Forms a reduce_scatter (and an all_slice for the rest) from an all_reduce and the all_slice that
+/// reads it: possible if every reduced axis is consumed by a prefix of the slicing axes of some dim
+/// and blocks nest. Writes one or two steps. Returns how many, 0 if the two must stay.
+int tspec_steps_form_reduce_scatter(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                                    tspec_type_t type, const tspec_step_t *reduce,
+                                    const tspec_step_t *slice, tspec_step_t out_steps[2]);
+
+/// Sum of the steps' costs in bytes.
+int64_t tspec_steps_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t steps);
+
+/// "all_slice [x, -] -> permute [y, -]", for messages and tests. In `arena`.
+const char *tspec_steps_print(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_steps_t steps);
+
+#endif
