@@ -43,8 +43,9 @@ const char *tspec_rt_dtype_name(tspec_rt_dtype_t dtype);        ///< "bf16"
 const char *tspec_rt_dtype_safetensors(tspec_rt_dtype_t dtype); ///< "BF16"
 int64_t tspec_rt_dtype_bytes(tspec_rt_dtype_t dtype);           ///< in memory; bool takes one byte
 bool tspec_rt_dtype_is_float(tspec_rt_dtype_t dtype);
-const char *tspec_rt_reduce_name(tspec_rt_reduce_t reduce);     ///< "sum"
-/// True if elements of `dtype` can be combined so: `all` and `any` take bool alone, bool takes no sum and no product.
+const char *tspec_rt_reduce_name(tspec_rt_reduce_t reduce); ///< "sum"
+/// True if elements of `dtype` can be combined so: `all` and `any` take bool alone, bool takes no
+/// sum and no product.
 bool tspec_rt_reduce_fits(tspec_rt_reduce_t reduce, tspec_rt_dtype_t dtype);
 
 /// Half precision, to nearest even; NaNs stay NaNs.
@@ -52,13 +53,13 @@ float tspec_rt_f32_from_bf16(uint16_t bits);
 uint16_t tspec_rt_bf16_from_f32(float number);
 float tspec_rt_f32_from_f16(uint16_t bits);
 uint16_t tspec_rt_f16_from_f32(float number);
-/// A double rounded once to `dtype` (f16 and bf16 too: no double rounding), stored at `out`; integers truncate and must be in
-/// range, bool is != 0.
+/// A double rounded once to `dtype` (f16 and bf16 too: no double rounding), stored at `out`;
+/// integers truncate and must be in range, bool is != 0.
 void tspec_rt_dtype_store(tspec_rt_dtype_t dtype, double number, void *out);
 
-/// out[i] = parts[0][i] op parts[1][i] op ..., in this order for every i. f16 and bf16 are combined in f32 and rounded once;
-/// integers wrap; a NaN makes max and min NaN, and +0 is above -0. `out` may be one of the parts. nparts >= 1.
-/// Ranks: local.
+/// out[i] = parts[0][i] op parts[1][i] op ..., in this order for every i. f16 and bf16 are combined
+/// in f32 and rounded once; integers wrap; a NaN makes max and min NaN, and +0 is above -0. `out`
+/// may be one of the parts. nparts >= 1. Ranks: local.
 void tspec_rt_combine(tspec_rt_dtype_t dtype, tspec_rt_reduce_t reduce, const void *const *parts,
                       int nparts, int64_t elems, void *out);
 

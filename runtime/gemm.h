@@ -1,4 +1,5 @@
-// Matrix products at run time, the interface between the schedule (runtime/run.c) and its implementations (runtime/gemm*.c).
+// Matrix products at run time, the interface between the schedule (runtime/run.c) and its
+// implementations (runtime/gemm*.c).
 #ifndef TSPEC_RUNTIME_GEMM_H
 #define TSPEC_RUNTIME_GEMM_H
 
@@ -7,24 +8,25 @@
 
 #include "runtime/dtype.h"
 
-/// One product of dense row-major blocks, for b in 0..batch: out[b][m][n] = sum over k of lhs[b][m][k] * rhs[b][k][n].
-/// With lhs_transposed lhs lies as [b][k][m], with rhs_transposed rhs as [b][n][k]. Set the plain fields, all else zero,
-/// and prepare it once at start.
+/// One product of dense row-major blocks, for b in 0..batch: out[b][m][n] = sum over k of
+/// lhs[b][m][k] * rhs[b][k][n]. With lhs_transposed lhs lies as [b][k][m], with rhs_transposed rhs
+/// as [b][n][k]. Set the plain fields, all else zero, and prepare it once at start.
 typedef struct tspec_gemm_t {
   int64_t batch, m, n, k; ///< elements; none is 0 (the caller sees to empty products)
   bool lhs_transposed;
   bool rhs_transposed;
-  tspec_rt_dtype_t in;    ///< of lhs and rhs
-  tspec_rt_dtype_t out;   ///< of out; sums are kept in it
-  bool deterministic;     ///< the builtin kernel, whose bits depend on k alone
-  void *plan;             ///< the implementation's, from tspec_gemm_prepare on
+  tspec_rt_dtype_t in;  ///< of lhs and rhs
+  tspec_rt_dtype_t out; ///< of out; sums are kept in it
+  bool deterministic;   ///< the builtin kernel, whose bits depend on k alone
+  void *plan;           ///< the implementation's, from tspec_gemm_prepare on
 } tspec_gemm_t;
 
-/// Picks the implementation and makes what it needs. Errors: false when out of memory. Ownership: `gemm` is released by
-/// tspec_gemm_release. Ranks: local.
+/// Picks the implementation and makes what it needs. Errors: false when out of memory. Ownership:
+/// `gemm` is released by tspec_gemm_release. Ranks: local.
 bool tspec_gemm_prepare(tspec_gemm_t *gemm);
 
-/// Computes it. Allocates nothing. `out` overlaps neither operand. Errors: false if the library reports one. Ranks: local.
+/// Computes it. Allocates nothing. `out` overlaps neither operand. Errors: false if the library
+/// reports one. Ranks: local.
 bool tspec_gemm_run(const tspec_gemm_t *gemm, const void *lhs, const void *rhs, void *out);
 
 /// Undoes tspec_gemm_prepare; a zeroed gemm is fine. Ranks: local.

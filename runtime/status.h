@@ -1,5 +1,5 @@
-// Failure in the runtime: a code that every call returns, and one message that its context keeps. The callee that sees
-// the reason reports with tspec_rt_fail; callers only hand the code on.
+// Failure in the runtime: a code that every call returns, and one message that its context keeps.
+// The callee that sees the reason reports with tspec_rt_fail; callers only hand the code on.
 #ifndef TSPEC_RUNTIME_STATUS_H
 #define TSPEC_RUNTIME_STATUS_H
 

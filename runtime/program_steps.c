@@ -1,0 +1,236 @@
+// The steps of an entry, worked out for this rank.
+#include <string.h>
+
+#include "runtime/program.h"
+
+static tspec_rt_status_t out_of_memory(tspec_rt_error_t *error) {
+  return tspec_rt_fail(error, TSPEC_RT_MEMORY, "out of memory while preparing an entry");
+}
+
+static void *get(tspec_rt_program_t *program, uint64_t count, size_t bytes) {
+  return tspec_rt_pool_get(&program->pool, (size_t)count, bytes);
+}
+
+static bool same_pieces(tspec_rt_pieces_t a, tspec_rt_pieces_t b) {
+  if (a.count != b.count) {
+    return false;
+  }
+  for (int i = 0; i < a.count; ++i) {
+    if (a.pieces[i].axis != b.pieces[i].axis || a.pieces[i].pre != b.pieces[i].pre ||
+        a.pieces[i].size != b.pieces[i].size) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The group of this rank along some axes. Every rank walks the same steps, so all make the same
+// groups in the same order.
+static tspec_rt_status_t find_group(tspec_rt_program_t *program, tspec_rt_pieces_t axes,
+                                    tspec_rt_error_t *error, tspec_comm_group_t **out_group) {
+  *out_group = NULL;
+  int64_t size = tspec_rt_pieces_size(axes);
+  if (size == 1) {
+    return TSPEC_RT_OK;
+  }
+  for (tspec_rt_group_t *group = program->groups; group != NULL; group = group->next) {
+    if (same_pieces(group->axes, axes)) {
+      *out_group = group->group;
+      return TSPEC_RT_OK;
+    }
+  }
+  tspec_rt_group_t *made = get(program, 1, sizeof *made);
+  int *members = get(program, (uint64_t)size, sizeof *members);
+  if (made == NULL || members == NULL) {
+    return out_of_memory(error);
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    members[i] = (int)tspec_rt_pieces_move(&program->mesh, axes, program->rank, i);
+  }
+  int index = (int)tspec_rt_pieces_coordinate(&program->mesh, axes, program->rank);
+  made->axes = axes;
+  made->next = program->groups;
+  tspec_rt_status_t status =
+      program->comm->ops->group_create(program->comm, members, (int)size, index, &made->group);
+  if (status != TSPEC_RT_OK) {
+    return tspec_rt_fail(error, status, "%s", program->comm->error);
+  }
+  program->groups = made;
+  *out_group = made->group;
+  return TSPEC_RT_OK;
+}
+
+// Product of this rank's extents of dims [first, first + count).
+static int64_t extents(const tspec_rt_buffer_t *buffer, uint32_t first, uint32_t count) {
+  int64_t product = 1;
+  for (uint32_t d = first; d < first + count; ++d) {
+    product *= buffer->tensor->box.end[d] - buffer->tensor->box.begin[d];
+  }
+  return product;
+}
+
+static int64_t resolve_arg(const tspec_rt_program_t *program, const tspec_rt_entry_t *entry,
+                           const tspec_image_arg_t *arg) {
+  if (arg->kind == TSPEC_IMAGE_ARG_RANK_ON) {
+    tspec_rt_pieces_t pieces = tspec_rt_image_pieces(program->image, arg->pieces);
+    return tspec_rt_pieces_coordinate(&program->mesh, pieces, program->rank) == 0;
+  }
+  const tspec_rt_box_t *box = &entry->buffers[arg->buffer].tensor->box;
+  if (arg->kind == TSPEC_IMAGE_ARG_ELEMS) {
+    return extents(&entry->buffers[arg->buffer], 0, arg->dim + 1);
+  }
+  return arg->kind == TSPEC_IMAGE_ARG_OFFSET ? box->begin[arg->dim]
+                                             : box->end[arg->dim] - box->begin[arg->dim];
+}
+
+static tspec_rt_status_t prepare_kernel(tspec_rt_program_t *program, const tspec_rt_entry_t *entry,
+                                        tspec_rt_step_t *step, tspec_rt_error_t *error) {
+  const tspec_image_step_t *image = step->image;
+  const tspec_image_arg_t *args = tspec_rt_image_span(program->image, image->args);
+  step->kernel = program->compiled->kernels[image->function];
+  step->args = get(program, image->args.count, sizeof *step->args);
+  if (step->args == NULL) {
+    return out_of_memory(error);
+  }
+  for (uint32_t i = 0; i < image->args.count; ++i) {
+    step->args[i] = resolve_arg(program, entry, &args[i]);
+  }
+  step->range = image->range_arg == ~0u ? 1 : step->args[image->range_arg];
+  return TSPEC_RT_OK;
+}
+
+static tspec_rt_status_t prepare_gemm(const tspec_rt_program_t *program, tspec_rt_step_t *step,
+                                      tspec_rt_error_t *error) {
+  const tspec_image_step_t *image = step->image;
+  const tspec_rt_buffer_t *lhs = step->buffers[0];
+  const tspec_rt_buffer_t *rhs = step->buffers[1];
+  const tspec_rt_buffer_t *out = step->buffers[2];
+  uint32_t batch = image->nbatch;
+  uint32_t lhs_m = image->lhs_transposed ? batch + image->nk : batch;
+  uint32_t lhs_k = image->lhs_transposed ? batch : batch + image->nm;
+  uint32_t rhs_n = image->rhs_transposed ? batch : batch + image->nk;
+  uint32_t rhs_k = image->rhs_transposed ? batch + image->nn : batch;
+  tspec_gemm_t gemm = {
+      .batch = extents(lhs, 0, batch),
+      .m = extents(lhs, lhs_m, image->nm),
+      .n = extents(rhs, rhs_n, image->nn),
+      .k = extents(lhs, lhs_k, image->nk),
+      .lhs_transposed = image->lhs_transposed != 0,
+      .rhs_transposed = image->rhs_transposed != 0,
+      .in = lhs->tensor->dtype,
+      .out = out->tensor->dtype,
+      .deterministic = program->deterministic,
+  };
+  bool fits = gemm.batch == extents(rhs, 0, batch) && gemm.k == extents(rhs, rhs_k, image->nk) &&
+              gemm.batch == extents(out, 0, batch) && gemm.m == extents(out, batch, image->nm) &&
+              gemm.n == extents(out, batch + image->nm, image->nn);
+  if (!fits) {
+    return tspec_rt_fail(error, TSPEC_RT_IMAGE,
+                         "program image: blocks of the product '%s' at %s do not fit", step->what,
+                         step->where);
+  }
+  step->gemm_is_empty = gemm.batch == 0 || gemm.m == 0 || gemm.n == 0;
+  step->gemm_is_zero = gemm.k == 0;
+  if (step->gemm_is_empty || step->gemm_is_zero) {
+    return TSPEC_RT_OK;
+  }
+  step->gemm = gemm;
+  return tspec_gemm_prepare(&step->gemm) ? TSPEC_RT_OK : out_of_memory(error);
+}
+
+// True if the two lie in the same place, or share bytes.
+static bool buffers_overlap(const tspec_rt_buffer_t *a, const tspec_rt_buffer_t *b) {
+  if (a->image->space != b->image->space) {
+    return false;
+  }
+  if (a->image->space == TSPEC_IMAGE_PARAM) {
+    return a->image->index == b->image->index;
+  }
+  return a->image->offset_bytes < b->image->offset_bytes + b->tensor->bytes &&
+         b->image->offset_bytes < a->image->offset_bytes + a->tensor->bytes;
+}
+
+static tspec_rt_status_t prepare_collective(tspec_rt_program_t *program, tspec_rt_step_t *step,
+                                            tspec_comm_group_t *group, tspec_rt_error_t *error) {
+  const tspec_image_step_t *image = step->image;
+  const tspec_rt_buffer_t *from = step->buffers[0];
+  const tspec_rt_buffer_t *to = step->buffers[1];
+  bool in_place = from->image->space == to->image->space &&
+                  (from->image->space == TSPEC_IMAGE_PARAM ||
+                   from->image->offset_bytes == to->image->offset_bytes);
+  if (buffers_overlap(from, to) && !(in_place && image->collective == TSPEC_IMAGE_ALL_REDUCE)) {
+    return tspec_rt_fail(error, TSPEC_RT_IMAGE, "program image: %s at %s overwrites what it reads",
+                         step->what, step->where);
+  }
+  tspec_rt_collective_spec_t spec = {
+      .kind = image->collective,
+      .reduce = (tspec_rt_reduce_t)image->reduce,
+      .from = from->tensor,
+      .to = to->tensor,
+      .axes = tspec_rt_image_pieces(program->image, image->axes),
+      .group = group,
+      .deterministic = program->deterministic,
+  };
+  TSPEC_RT_TRY(tspec_rt_collective_plan(&program->mesh, program->rank, &spec, &program->pool, error,
+                                        &step->collective));
+  if (step->collective.scratch_bytes > program->scratch_bytes) {
+    program->scratch_bytes = step->collective.scratch_bytes;
+  }
+  return TSPEC_RT_OK;
+}
+
+static tspec_rt_status_t prepare_step(tspec_rt_program_t *program, tspec_rt_entry_t *entry,
+                                      tspec_rt_step_t *step, tspec_comm_group_t *group,
+                                      tspec_rt_error_t *error) {
+  const tspec_image_step_t *image = step->image;
+  const uint32_t *indices = tspec_rt_image_span(program->image, image->buffers);
+  step->what = tspec_rt_image_string(program->image, image->what);
+  step->where = tspec_rt_image_string(program->image, image->where);
+  step->nbuffers = (int)image->buffers.count;
+  step->buffers = get(program, image->buffers.count, sizeof(tspec_rt_buffer_t *));
+  step->pointers = get(program, image->buffers.count, sizeof(void *));
+  if (step->buffers == NULL || step->pointers == NULL) {
+    return out_of_memory(error);
+  }
+  for (int i = 0; i < step->nbuffers; ++i) {
+    step->buffers[i] = &entry->buffers[indices[i]];
+  }
+  switch (image->kind) {
+  case TSPEC_IMAGE_KERNEL:
+    return prepare_kernel(program, entry, step, error);
+  case TSPEC_IMAGE_GEMM:
+    return prepare_gemm(program, step, error);
+  default:
+    return prepare_collective(program, step, group, error);
+  }
+}
+
+tspec_rt_status_t tspec_rt_program_prepare(tspec_rt_program_t *program, tspec_comm_t *comm,
+                                           tspec_rt_entry_t *entry, tspec_rt_error_t *error) {
+  program->comm = comm;
+  if (entry->steps != NULL) {
+    return TSPEC_RT_OK;
+  }
+  uint32_t count = entry->image->steps.count;
+  const tspec_image_step_t *images = tspec_rt_image_span(program->image, entry->image->steps);
+  entry->steps = get(program, count, sizeof *entry->steps);
+  if (entry->steps == NULL) {
+    return out_of_memory(error);
+  }
+  tspec_rt_status_t status = TSPEC_RT_OK;
+  for (uint32_t i = 0; i < count; ++i) {
+    tspec_rt_step_t *step = &entry->steps[i];
+    step->image = &images[i];
+    entry->nsteps = (int)i + 1;
+    tspec_comm_group_t *group = NULL;
+    if (images[i].kind == TSPEC_IMAGE_COLLECTIVE) {
+      // Also after a failure: the others wait for this rank to take part.
+      TSPEC_RT_TRY(find_group(program, tspec_rt_image_pieces(program->image, images[i].axes), error,
+                              &group));
+    }
+    if (status == TSPEC_RT_OK) {
+      status = prepare_step(program, entry, step, group, error);
+    }
+  }
+  return status;
+}
