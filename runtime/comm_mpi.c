@@ -260,13 +260,28 @@ static MPI_Op mpi_op(tspec_rt_reduce_t reduce) {
   return MPI_OP_NULL;
 }
 
-// MPI's max and min say nothing about NaN and signed zeros, and MPI has no half precision.
+// MPI's max and min say nothing about NaN and signed zeros, and MPI has no half precision. Sums of
+// narrow integers must wrap, but Open MPI's vector code saturates them (op/avx, 4.1.4).
 static bool mpi_can_reduce(tspec_rt_dtype_t dtype, tspec_rt_reduce_t reduce) {
-  if (mpi_type(dtype) == MPI_DATATYPE_NULL) {
-    return false;
+  bool adds = reduce == TSPEC_RT_SUM || reduce == TSPEC_RT_PROD;
+  switch (dtype) {
+  case TSPEC_RT_F64:
+  case TSPEC_RT_F32:
+    return adds;
+  case TSPEC_RT_I64:
+  case TSPEC_RT_I32:
+    return true;
+  case TSPEC_RT_I16:
+  case TSPEC_RT_I8:
+  case TSPEC_RT_U8:
+  case TSPEC_RT_BOOL:
+    return !adds;
+  case TSPEC_RT_BF16:
+  case TSPEC_RT_F16:
+  case TSPEC_RT_DTYPE_COUNT:
+    break;
   }
-  bool is_float = dtype == TSPEC_RT_F64 || dtype == TSPEC_RT_F32;
-  return !is_float || reduce == TSPEC_RT_SUM || reduce == TSPEC_RT_PROD;
+  return false;
 }
 
 static tspec_rt_status_t mpi_allreduce(tspec_comm_group_t *base, void *memory, int64_t elems,
