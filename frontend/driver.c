@@ -1,0 +1,511 @@
+// tspecc: from a command line to an executable, a dump or a report.
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/check.h"
+#include "frontend/driver.h"
+#include "frontend/parser.h"
+#include "passes/expect.h"
+
+// INTERIM: until the checker is in the tree
+#pragma weak tspec_check
+
+// ---- what a command needs ----
+
+static bool is_text(tspec_output_t output) {
+  return output != TSPEC_OUTPUT_EXE && output != TSPEC_OUTPUT_OBJ;
+}
+
+static bool needs_codegen(tspec_output_t output) {
+  return output != TSPEC_OUTPUT_MLIR && output != TSPEC_OUTPUT_TSPEC;
+}
+
+/// True if the command only looks: it prints what it asks for and makes no file.
+static bool only_looks(const tspec_command_t *command) {
+  return command->output == NULL && !command->emit_given &&
+         (command->dumps.count > 0 || command->report != TSPEC_REPORT_NONE ||
+          command->shardings != TSPEC_REPORT_NONE || command->check || command->list_rules);
+}
+
+/// True if the program itself is the result, wherever the passes left it.
+static bool prints_program(const tspec_command_t *command) {
+  return !command->emit_given && (command->passes != NULL || command->stop_after != NULL) &&
+         (command->output != NULL || !only_looks(command));
+}
+
+static bool makes_output(const tspec_command_t *command) {
+  return !only_looks(command) && !prints_program(command);
+}
+
+/// Index of the step `name`, or the number of steps.
+static int step_index(const tspec_pipeline_t *pipeline, const char *name) {
+  int i = 0;
+  while (i < pipeline->nsteps &&
+         (pipeline->steps[i].pass == NULL || strcmp(pipeline->steps[i].pass->name, name) != 0)) {
+    i++;
+  }
+  return i;
+}
+
+/// How many steps lead to the end of a level; `sharded` ends where `reshard` begins.
+static int steps_to_level(const tspec_pipeline_t *pipeline, tspec_level_t level) {
+  if (level == TSPEC_LEVEL_SHARDED) {
+    int reshard = step_index(pipeline, "reshard");
+    if (reshard < pipeline->nsteps) {
+      return reshard;
+    }
+  }
+  int count = 0;
+  for (int i = 0; i < pipeline->nsteps; i++) {
+    if (pipeline->steps[i].pass != NULL && pipeline->steps[i].pass->after <= level) {
+      count = i + 1;
+    }
+  }
+  return count;
+}
+
+static int max_int(int a, int b) {
+  return a > b ? a : b;
+}
+
+static int steps_for_dump(const tspec_pipeline_t *pipeline, const tspec_dump_t *dump) {
+  switch (dump->kind) {
+  case TSPEC_DUMP_SOURCE:
+    return 0;
+  case TSPEC_DUMP_LEVEL:
+    return steps_to_level(pipeline, dump->level);
+  case TSPEC_DUMP_BEFORE:
+    return step_index(pipeline, dump->pass);
+  case TSPEC_DUMP_AFTER:
+    return step_index(pipeline, dump->pass) + 1;
+  case TSPEC_DUMP_ALL:
+    break;
+  }
+  return pipeline->nsteps;
+}
+
+/// How many steps of the default pipeline the command needs.
+static int steps_needed(const tspec_command_t *command, const tspec_pipeline_t *pipeline) {
+  int count = 0;
+  for (size_t i = 0; i < command->dumps.count; i++) {
+    count = max_int(count, steps_for_dump(pipeline, &command->dumps.items[i]));
+  }
+  if (command->shardings != TSPEC_REPORT_NONE) {
+    count = max_int(count, steps_to_level(pipeline, TSPEC_LEVEL_SHARDED));
+  }
+  if (command->report != TSPEC_REPORT_NONE || command->check) {
+    count = max_int(count, steps_to_level(pipeline, TSPEC_LEVEL_LOCAL));
+  }
+  if (makes_output(command)) {
+    tspec_level_t level = needs_codegen(command->emit)          ? TSPEC_LEVEL_KERNELS
+                          : command->emit == TSPEC_OUTPUT_TSPEC ? TSPEC_LEVEL_SHARDED
+                                                                : TSPEC_LEVEL_LOCAL;
+    count = max_int(count, steps_to_level(pipeline, level));
+  }
+  if (command->stop_after != NULL) {
+    count = pipeline->nsteps;
+  }
+  return count < pipeline->nsteps ? count : pipeline->nsteps;
+}
+
+// ---- reading the input ----
+
+static bool has_ending(const char *path, const char *ending) {
+  size_t length = strlen(path);
+  return length >= strlen(ending) && strcmp(path + length - strlen(ending), ending) == 0;
+}
+
+/// The file's name without folder and ending.
+static const char *base_name(tspec_arena_t *arena, const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *start = slash == NULL ? path : slash + 1;
+  const char *dot = strrchr(start, '.');
+  return tspec_arena_strdup(arena, start, dot == NULL ? strlen(start) : (size_t)(dot - start));
+}
+
+static bool read_tspec(tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  driver->ast = tspec_parse(driver->arena, &driver->sources, driver->file, &driver->diag);
+  if (driver->diag.nerrors > 0 || !tspec_driver_dump_source(driver)) {
+    return false;
+  }
+  if (&tspec_check == NULL) {
+    tspec_diag_error(&driver->diag, (tspec_range_t){0}, "no checker in this build");
+    return false;
+  }
+  tspec_check_options_t options = {
+      .nsets = command->sets.count,
+      .sets = command->sets.items,
+      .mesh = command->mesh,
+      .nranks = command->nranks,
+      .nrules = command->rules.count,
+      .rules = command->rules.items,
+      .nentries = command->entries.count,
+      .entries = command->entries.items,
+      .strict = command->strict,
+      .lint = command->lint,
+  };
+  driver->program =
+      tspec_check(driver->arena, &driver->sources, driver->ast, &options, &driver->diag);
+  return driver->program != NULL && driver->diag.nerrors == 0;
+}
+
+/// The option that only means something for a source file, if one is given.
+static const char *source_option(const tspec_command_t *command) {
+  return command->mesh != NULL                                        ? "--mesh"
+         : command->nranks != 0                                       ? "--ranks"
+         : command->sets.count > 0                                    ? "--set"
+         : command->rules.count > 0                                   ? "--rules"
+         : command->emit_given && command->emit == TSPEC_OUTPUT_TSPEC ? "--emit=tspec"
+                                                                      : NULL;
+}
+
+static bool read_mlir(tspec_driver_t *driver) {
+  const char *option = source_option(driver->command);
+  if (option != NULL) {
+    tspec_diag_error(&driver->diag, (tspec_range_t){0}, "%s: '%s' is no source program", option,
+                     driver->command->input);
+    return false;
+  }
+  const tspec_backend_t *backend = tspec_driver_backend(driver);
+  if (backend == NULL) {
+    return false;
+  }
+  driver->program = backend->read(driver->context, driver->file, driver->arena, &driver->diag);
+  if (driver->program == NULL) {
+    return false;
+  }
+  for (size_t i = 0; i < driver->command->entries.count; i++) {
+    const char *entry = driver->command->entries.items[i];
+    if (tspec_program_find_func(driver->program, entry) == NULL) {
+      tspec_diag_error(&driver->diag, (tspec_range_t){0}, "--entry: there is no entry '%s'", entry);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool read_input(tspec_driver_t *driver) {
+  const char *path = driver->command->input;
+  driver->name = base_name(driver->arena, path);
+  driver->file = tspec_sources_read(&driver->sources, path);
+  if (driver->file == 0) {
+    tspec_diag_error(&driver->diag, (tspec_range_t){0}, "'%s' cannot be read: %s", path,
+                     strerror(errno));
+    return false;
+  }
+  bool ok = has_ending(path, ".mlir") ? read_mlir(driver) : read_tspec(driver);
+  return ok && tspec_program_verify(driver->program, NULL, &driver->diag);
+}
+
+// ---- around passes ----
+
+/// Drops entries that --entry does not name; all were propagated together before.
+static void select_entries(tspec_driver_t *driver, tspec_program_t *program) {
+  const tspec_words_t *entries = &driver->command->entries;
+  int kept = 0;
+  for (int i = 0; i < program->nfuncs && entries->count > 0; i++) {
+    for (size_t j = 0; j < entries->count; j++) {
+      if (strcmp(program->funcs[i]->name, entries->items[j]) == 0) {
+        program->funcs[kept++] = program->funcs[i];
+        break;
+      }
+    }
+  }
+  program->nfuncs = entries->count > 0 ? kept : program->nfuncs;
+}
+
+static bool before_pass(void *user, const char *name, tspec_program_t *program) {
+  tspec_driver_t *driver = user;
+  driver->program = program;
+  if (driver->command->verbose) {
+    fprintf(stderr, "tspecc: %s\n", name);
+  }
+  return tspec_driver_dump_before(driver, name);
+}
+
+static bool after_pass(void *user, const char *name, tspec_program_t *program) {
+  tspec_driver_t *driver = user;
+  driver->program = program;
+  if (strcmp(name, "propagate") == 0) {
+    select_entries(driver, program);
+  }
+  return tspec_driver_dump_after(driver, name);
+}
+
+static bool run_upstream(void *user, const char *text, tspec_program_t **program) {
+  tspec_driver_t *driver = user;
+  const tspec_backend_t *backend = tspec_driver_backend(driver);
+  return backend != NULL && backend->run_upstream(driver->context, text, program, &driver->diag);
+}
+
+static bool choose_pipeline(tspec_driver_t *driver, tspec_pipeline_t *out_pipeline,
+                            const char **out_next) {
+  const tspec_command_t *command = driver->command;
+  *out_next = NULL;
+  if (command->passes != NULL) {
+    return tspec_pipeline_parse(driver->arena, command->passes, (tspec_range_t){0}, &driver->diag,
+                                out_pipeline);
+  }
+  *out_pipeline =
+      tspec_pipeline_default(driver->arena, driver->program->level, TSPEC_LEVEL_KERNELS);
+  int count = steps_needed(command, out_pipeline);
+  if (count < out_pipeline->nsteps) {
+    *out_next = out_pipeline->steps[count].pass->name;
+  }
+  out_pipeline->nsteps = count;
+  return true;
+}
+
+static bool run_passes(tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  tspec_options_t options = {.cpu = command->cpu == NULL ? "native" : command->cpu,
+                             .lint = command->lint,
+                             .strict = command->strict,
+                             .verify_each = true,
+                             .nranks = tspec_mesh_nranks(&driver->program->mesh)};
+  tspec_pipeline_run_t run = {
+      .program = driver->program,
+      .diag = &driver->diag,
+      .options = &options,
+      .stop_after = command->stop_after,
+      .hooks = {driver, before_pass, after_pass, run_upstream},
+  };
+  tspec_pipeline_t pipeline;
+  const char *next = NULL;
+  bool ok = choose_pipeline(driver, &pipeline, &next) && tspec_pipeline_run(&pipeline, &run) &&
+            driver->diag.nerrors == 0;
+  driver->program = run.program;
+  ok = ok && tspec_driver_dump_before(driver, command->stop_after != NULL ? NULL : next);
+  if (command->time_passes) {
+    tspec_pipeline_print_times(&run, stderr);
+  }
+  return ok;
+}
+
+/// The promises that the program's level lets one judge.
+static bool check_promises(tspec_driver_t *driver) {
+  const tspec_program_t *program = driver->program;
+  bool ok = program->level < TSPEC_LEVEL_LOCAL ||
+            tspec_expect_check(program, TSPEC_EXPECT_COMMUNICATION, &driver->diag);
+  bool planned = program->level == TSPEC_LEVEL_KERNELS;
+  return (!planned || tspec_expect_check(program, TSPEC_EXPECT_MEMORY, &driver->diag)) && ok;
+}
+
+// ---- results ----
+
+static bool want_level(tspec_driver_t *driver, tspec_level_t level, const char *what) {
+  if (driver->program->level == level) {
+    return true;
+  }
+  tspec_diag_error(&driver->diag, (tspec_range_t){0},
+                   "the passes leave the program at level %s, but %s needs level %s",
+                   tspec_level_name(driver->program->level), what, tspec_level_name(level));
+  return false;
+}
+
+static bool print_reports(tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  tspec_buf_t buf = {0};
+  if (command->shardings != TSPEC_REPORT_NONE) {
+    tspec_driver_shardings(driver, command->shardings == TSPEC_REPORT_JSON, &buf);
+  }
+  if (command->report != TSPEC_REPORT_NONE) {
+    if (driver->program->level < TSPEC_LEVEL_LOCAL) {
+      tspec_buf_deinit(&buf);
+      return want_level(driver, TSPEC_LEVEL_LOCAL, "--report");
+    }
+    tspec_driver_report(driver, command->report == TSPEC_REPORT_JSON, &buf);
+  }
+  bool ok = tspec_driver_write(driver, "-", tspec_buf_get(&buf));
+  tspec_buf_deinit(&buf);
+  return ok;
+}
+
+static const char *output_path(const tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  if (command->output != NULL) {
+    return command->output;
+  }
+  if (is_text(command->emit)) {
+    return "-";
+  }
+  return command->emit == TSPEC_OUTPUT_OBJ ? tspec_arena_printf(driver->arena, "%s.o", driver->name)
+                                           : driver->name;
+}
+
+/// Copies a file to standard output and removes it.
+static bool print_file(tspec_driver_t *driver, const char *path) {
+  uint32_t file = tspec_sources_read(&driver->sources, path);
+  const tspec_source_t *source = tspec_sources_get(&driver->sources, file);
+  unlink(path);
+  return source != NULL && tspec_driver_write(driver, "-", source->text);
+}
+
+static bool generate(tspec_driver_t *driver, const char *path) {
+  static const tspec_emit_t kEmits[] = {
+      [TSPEC_OUTPUT_EXE] = TSPEC_EMIT_EXE,
+      [TSPEC_OUTPUT_OBJ] = TSPEC_EMIT_OBJ,
+      [TSPEC_OUTPUT_ASM] = TSPEC_EMIT_ASM,
+      [TSPEC_OUTPUT_LLVM] = TSPEC_EMIT_LLVM,
+  };
+  const tspec_backend_t *backend = tspec_driver_backend(driver);
+  if (backend == NULL || !want_level(driver, TSPEC_LEVEL_KERNELS, "native code")) {
+    return false;
+  }
+  if (backend->codegen == NULL) {
+    tspec_diag_error(&driver->diag, (tspec_range_t){0}, "no code generation in this build");
+    return false;
+  }
+  char folder[] = "/tmp/tspecc-XXXXXX";
+  bool to_stdout = strcmp(path, "-") == 0;
+  if (to_stdout && mkdtemp(folder) == NULL) {
+    tspec_diag_error(&driver->diag, (tspec_range_t){0}, "no temporary folder: %s", strerror(errno));
+    return false;
+  }
+  tspec_codegen_t options = {
+      .cpu = driver->command->cpu,
+      .emit = kEmits[driver->command->emit],
+      .output = to_stdout ? tspec_arena_printf(driver->arena, "%s/out", folder) : path,
+      .compiler = "tspecc " TSPEC_VERSION,
+      .tspecc_dir = driver->tspecc_dir,
+      .verbose = driver->command->verbose,
+  };
+  bool ok = backend->codegen(driver->program, &options, &driver->diag);
+  if (to_stdout) {
+    ok = ok && print_file(driver, options.output);
+    rmdir(folder);
+  }
+  return ok;
+}
+
+static bool emit(tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  const char *path = output_path(driver);
+  if (prints_program(command)) {
+    return tspec_driver_write_program(driver, command->output == NULL ? "-" : command->output);
+  }
+  if (command->emit == TSPEC_OUTPUT_TSPEC) {
+    tspec_buf_t buf = {0};
+    tspec_driver_annotate(driver, &buf);
+    bool ok = tspec_driver_write(driver, path, tspec_buf_get(&buf));
+    tspec_buf_deinit(&buf);
+    return ok;
+  }
+  if (command->emit == TSPEC_OUTPUT_MLIR) {
+    return want_level(driver, TSPEC_LEVEL_LOCAL, "--emit=mlir") &&
+           tspec_driver_write_program(driver, path);
+  }
+  return generate(driver, path);
+}
+
+static bool check_cpu(tspec_driver_t *driver) {
+  if (driver->command->cpu == NULL) {
+    return true;
+  }
+  const tspec_backend_t *backend = tspec_driver_backend(driver);
+  return backend != NULL &&
+         (backend->check_cpu == NULL ||
+          backend->check_cpu(driver->command->cpu, (tspec_range_t){0}, &driver->diag));
+}
+
+/// The whole command. False if there were errors.
+static bool run(tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  if (!check_cpu(driver) || !read_input(driver)) {
+    return false;
+  }
+  if (command->list_rules) {
+    tspec_driver_list_rules(driver, stdout);
+  }
+  if (!run_passes(driver) || !print_reports(driver) || !check_promises(driver)) {
+    return false;
+  }
+  return only_looks(command) || emit(driver);
+}
+
+// ---- main ----
+
+static void internal_error(const char *message) {
+  (void)message; // has been printed
+  fflush(stdout);
+  _Exit(TSPEC_EXIT_INTERNAL);
+}
+
+/// A crash in a library is an internal error, too.
+static void crashed(int signal) {
+  static const char kText[] = "tspecc: internal compiler error\n";
+  (void)signal;
+  ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  (void)written;
+  _exit(TSPEC_EXIT_INTERNAL);
+}
+
+static void set_handlers(void) {
+  tspec_check_handler_set(internal_error);
+#ifndef __SANITIZE_ADDRESS__
+  signal(SIGABRT, crashed);
+  signal(SIGSEGV, crashed);
+#else
+  (void)crashed;
+#endif
+}
+
+static const char *program_dir(tspec_arena_t *arena) {
+  char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length <= 0) {
+    return ".";
+  }
+  path[length] = '\0';
+  char *slash = strrchr(path, '/');
+  return tspec_arena_strdup(arena, path, slash == NULL ? 0 : (size_t)(slash - path));
+}
+
+static int compile(const tspec_command_t *command, tspec_arena_t *arena) {
+  tspec_driver_t driver = {.command = command, .arena = arena, .tspecc_dir = program_dir(arena)};
+  tspec_sources_init(&driver.sources, arena);
+  tspec_diag_init(&driver.diag, &driver.sources, stderr);
+  driver.diag.warnings_are_errors = command->strict;
+  driver.diag.max_errors = 50;
+  bool ok = run(&driver) && driver.diag.nerrors == 0;
+  tspec_driver_close_backend(&driver);
+  return ok ? TSPEC_EXIT_OK : TSPEC_EXIT_DIAGNOSTICS;
+}
+
+/// What needs no program. False if there is more to do.
+static bool answer(const tspec_command_t *command) {
+  if (command->help) {
+    tspec_command_print_help(stdout);
+  } else if (command->version) {
+    puts("tspecc " TSPEC_VERSION);
+  } else if (command->list_passes) {
+    tspec_driver_list_passes(stdout);
+  } else if (command->list_ops) {
+    tspec_driver_list_ops(stdout);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+int main(int argc, char **argv) {
+  set_handlers();
+  tspec_arena_t arena;
+  tspec_arena_init(&arena);
+  tspec_command_t command;
+  int code = TSPEC_EXIT_USAGE;
+  if (tspec_command_parse(&arena, argc, (const char *const *)argv, stderr, &command)) {
+    code = answer(&command) ? TSPEC_EXIT_OK : compile(&command, &arena);
+  }
+  tspec_arena_deinit(&arena);
+  if (fflush(stdout) != 0) {
+    perror("tspecc: standard output");
+    code = code == TSPEC_EXIT_OK ? TSPEC_EXIT_DIAGNOSTICS : code;
+  }
+  return code;
+}
