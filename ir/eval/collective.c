@@ -1,0 +1,330 @@
+// Collectives of all ranks at once: who gets which elements from whom, and what that costs.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/eval/eval_internal.h"
+#include "ir/eval/ops.h"
+#include "ir/shard/cost.h"
+
+/// A collective about to be played.
+typedef struct exchange_t {
+  tspec_eval_t *eval;
+  const tspec_op_t *op;
+  tspec_type_t type;
+  tspec_step_t step;
+  tspec_dense_t *const *from;
+  tspec_dense_t **to;
+  int64_t *sent; ///< bytes per rank, of the kinds where every rank has its own
+} exchange_t;
+
+static tspec_collective_t kind_of(const tspec_op_t *op) {
+  const char *name = tspec_op_info(op->kind)->name;
+  for (int i = 0; i <= TSPEC_COLLECTIVE_MAKE_PENDING; i++) {
+    if (strcmp(tspec_collective_name((tspec_collective_t)i), name) == 0) {
+      return (tspec_collective_t)i;
+    }
+  }
+  TSPEC_CHECK(false, "op '%s' is no collective", name);
+  return TSPEC_COLLECTIVE_ALL_REDUCE;
+}
+
+// ---- groups ------------------------------------------------------------------------------------
+
+/// Two ranks are of one group if they differ along the axes alone. The number is that of the first
+/// rank of the group.
+static int64_t first_of_group(const exchange_t *exchange, int64_t rank) {
+  const tspec_mesh_t *mesh = &exchange->eval->program->mesh;
+  for (int i = 0; i < exchange->step.naxes; i++) {
+    tspec_axis_t piece = exchange->step.axes[i];
+    int64_t stride = 1; // in ranks, of one step along the piece
+    for (int k = piece.axis + 1; k < mesh->naxes; k++) {
+      stride *= mesh->axes[k].size;
+    }
+    stride *= mesh->axes[piece.axis].size / (piece.pre * piece.size);
+    rank -= tspec_axis_coordinate(mesh, rank, piece) * stride;
+  }
+  return rank;
+}
+
+static int64_t block_bytes(const tspec_dense_t *block) {
+  return block->count * tspec_dtype_bytes(block->type.dtype);
+}
+
+/// The whole that a group holds and its smallest block, in bytes.
+typedef struct group_size_t {
+  int64_t whole;
+  int64_t smallest;
+} group_size_t;
+
+static group_size_t *measure_groups(const exchange_t *exchange, tspec_dense_t *const *blocks) {
+  tspec_eval_t *eval = exchange->eval;
+  group_size_t *sizes = TSPEC_ARENA_NEW(&eval->scratch, group_size_t, eval->nranks);
+  for (int64_t rank = 0; rank < eval->nranks; rank++) {
+    int64_t first = first_of_group(exchange, rank);
+    int64_t bytes = block_bytes(blocks[rank]);
+    group_size_t *size = &sizes[first];
+    size->smallest = rank == first || bytes < size->smallest ? bytes : size->smallest;
+    size->whole += bytes;
+  }
+  return sizes;
+}
+
+/// What a ring sends at most: everything but the smallest block.
+static int64_t ring_bytes(const exchange_t *exchange, tspec_dense_t *const *blocks) {
+  const group_size_t *sizes = measure_groups(exchange, blocks);
+  int64_t most = 0;
+  for (int64_t rank = 0; rank < exchange->eval->nranks; rank++) {
+    int64_t bytes = sizes[rank].whole - sizes[rank].smallest;
+    most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
+static int64_t all_reduce_bytes(const exchange_t *exchange) {
+  int64_t nranks = tspec_axes_product(exchange->step.axes, exchange->step.naxes);
+  int64_t most = 0;
+  for (int64_t rank = 0; rank < exchange->eval->nranks; rank++) {
+    int64_t bytes = (2 * (nranks - 1) * block_bytes(exchange->from[rank]) + nranks - 1) / nranks;
+    most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
+static int64_t busiest_sender_bytes(const exchange_t *exchange) {
+  int64_t most = 0;
+  for (int64_t rank = 0; rank < exchange->eval->nranks; rank++) {
+    most = exchange->sent[rank] > most ? exchange->sent[rank] : most;
+  }
+  return most;
+}
+
+static int64_t counted_bytes(const exchange_t *exchange) {
+  switch (exchange->step.kind) {
+  case TSPEC_COLLECTIVE_ALL_REDUCE:
+    return all_reduce_bytes(exchange);
+  case TSPEC_COLLECTIVE_ALL_GATHER:
+    return ring_bytes(exchange, exchange->from);
+  case TSPEC_COLLECTIVE_REDUCE_SCATTER:
+    return ring_bytes(exchange, exchange->to);
+  case TSPEC_COLLECTIVE_ALL_TO_ALL:
+  case TSPEC_COLLECTIVE_PERMUTE:
+    return busiest_sender_bytes(exchange);
+  case TSPEC_COLLECTIVE_ALL_SLICE:
+  case TSPEC_COLLECTIVE_MAKE_PENDING:
+    break;
+  }
+  return 0;
+}
+
+static void record_traffic(const exchange_t *exchange) {
+  tspec_eval_t *eval = exchange->eval;
+  if (exchange->step.kind >= TSPEC_COLLECTIVE_ALL_SLICE) {
+    return;
+  }
+  if (eval->ntraffic == eval->traffic_capacity) {
+    eval->traffic_capacity = eval->traffic_capacity * 2 + 16;
+    eval->traffic = realloc(eval->traffic, sizeof *eval->traffic * (size_t)eval->traffic_capacity);
+    TSPEC_CHECK(eval->traffic != NULL, "out of memory");
+  }
+  eval->traffic[eval->ntraffic++] = (tspec_eval_traffic_t){exchange->op, counted_bytes(exchange)};
+}
+
+// ---- moving ------------------------------------------------------------------------------------
+
+/// The part of the receiver's block that lies in the block of `from` with these indices, per dim.
+/// False if there is none.
+static bool overlap(const exchange_t *exchange, const tspec_block_t *wanted, const int64_t *indices,
+                    tspec_block_t *out_box) {
+  for (int i = 0; i < exchange->type.rank; i++) {
+    const tspec_dim_t *dim = &exchange->step.from->dims[i];
+    tspec_block_t held = tspec_block(exchange->type.dims[i], tspec_dim_nblocks(dim), indices[i]);
+    out_box[i].begin = held.begin > wanted[i].begin ? held.begin : wanted[i].begin;
+    out_box[i].end = held.end < wanted[i].end ? held.end : wanted[i].end;
+    if (out_box[i].begin >= out_box[i].end) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Copies a box, in numbers of the whole tensor, from one rank to another.
+static void copy_between(exchange_t *exchange, int64_t sender, int64_t receiver,
+                         const tspec_block_t *box) {
+  tspec_eval_t *eval = exchange->eval;
+  tspec_type_t type = exchange->type;
+  const tspec_block_t *held = tspec_eval_blocks(eval, type, exchange->step.from, sender);
+  const tspec_block_t *wanted = tspec_eval_blocks(eval, type, exchange->step.to, receiver);
+  int64_t *at_sender = TSPEC_ARENA_NEW(&eval->scratch, int64_t, type.rank);
+  int64_t *at_receiver = TSPEC_ARENA_NEW(&eval->scratch, int64_t, type.rank);
+  int64_t *extents = TSPEC_ARENA_NEW(&eval->scratch, int64_t, type.rank);
+  int64_t bytes = tspec_dtype_bytes(type.dtype);
+  for (int i = 0; i < type.rank; i++) {
+    at_sender[i] = box[i].begin - held[i].begin;
+    at_receiver[i] = box[i].begin - wanted[i].begin;
+    extents[i] = box[i].end - box[i].begin;
+    bytes *= extents[i];
+  }
+  tspec_dense_copy_box(exchange->to[receiver], at_receiver, exchange->from[sender], at_sender,
+                       extents);
+  exchange->sent[sender] += sender == receiver ? 0 : bytes;
+}
+
+/// The sender is of the receiver's group, shares its part of a pending sum, and holds the block.
+static bool may_send(const exchange_t *exchange, int64_t sender, int64_t receiver,
+                     const int64_t *indices) {
+  const tspec_mesh_t *mesh = &exchange->eval->program->mesh;
+  bool ok = first_of_group(exchange, sender) == first_of_group(exchange, receiver);
+  ok = ok && (exchange->step.kind != TSPEC_COLLECTIVE_ALL_SLICE || sender == receiver);
+  for (int i = 0; ok && i < exchange->type.rank; i++) {
+    ok = tspec_dim_block_index(mesh, &exchange->step.from->dims[i], sender) == indices[i];
+  }
+  for (int i = 0; ok && i < exchange->step.from->npending; i++) {
+    tspec_axis_t piece = exchange->step.from->pending[i];
+    ok = tspec_axis_coordinate(mesh, sender, piece) == tspec_axis_coordinate(mesh, receiver, piece);
+  }
+  return ok;
+}
+
+/// The receiver gets every element of its new block from a rank that holds it.
+static bool receive(exchange_t *exchange, int64_t receiver) {
+  tspec_eval_t *eval = exchange->eval;
+  const tspec_mesh_t *mesh = &eval->program->mesh;
+  int rank = exchange->type.rank;
+  const tspec_block_t *wanted =
+      tspec_eval_blocks(eval, exchange->type, exchange->step.to, receiver);
+  int64_t *nblocks = TSPEC_ARENA_NEW(&eval->scratch, int64_t, rank);
+  int64_t *indices = TSPEC_ARENA_NEW(&eval->scratch, int64_t, rank);
+  tspec_block_t *box = TSPEC_ARENA_NEW(&eval->scratch, tspec_block_t, rank);
+  for (int i = 0; i < rank; i++) {
+    nblocks[i] = tspec_dim_nblocks(&exchange->step.from->dims[i]);
+  }
+  do {
+    if (!overlap(exchange, wanted, indices, box)) {
+      continue;
+    }
+    int64_t sender = tspec_step_sender(mesh, &exchange->step, receiver, indices);
+    if (sender < 0 || sender >= eval->nranks || !may_send(exchange, sender, receiver, indices)) {
+      tspec_diag_error(eval->diag, exchange->op->range,
+                       "'%s': rank %lld needs elements that rank %lld cannot send it",
+                       tspec_op_info(exchange->op->kind)->name, (long long)receiver,
+                       (long long)sender);
+      return false;
+    }
+    copy_between(exchange, sender, receiver, box);
+  } while (tspec_dense_next(rank, nblocks, indices));
+  return true;
+}
+
+// ---- reducing ----------------------------------------------------------------------------------
+
+/// Adds `part` (of the receiver's block) to what was gathered so far.
+static void accumulate(tspec_reduce_t kind, const tspec_dense_t *part, double *floats,
+                       int64_t *ints) {
+  for (int64_t i = 0; i < part->count; i++) {
+    if (tspec_dtype_is_float(part->type.dtype)) {
+      floats[i] = tspec_eval_combine_float(kind, floats[i], tspec_dense_get_float(part, i));
+    } else {
+      ints[i] = tspec_eval_combine_int(kind, ints[i], tspec_dense_get_int(part, i));
+    }
+  }
+}
+
+/// The receiver's block of the group's sum: in double, in the order of ranks, rounded once.
+static bool reduce_for(exchange_t *exchange, int64_t receiver) {
+  tspec_eval_t *eval = exchange->eval;
+  tspec_dense_t *to = exchange->to[receiver];
+  tspec_reduce_t kind = exchange->step.reduce;
+  bool is_float = tspec_dtype_is_float(exchange->type.dtype);
+  if (to->count == 0) {
+    return true;
+  }
+  double *floats = TSPEC_ARENA_NEW(&eval->scratch, double, to->count);
+  int64_t *ints = TSPEC_ARENA_NEW(&eval->scratch, int64_t, to->count);
+  for (int64_t i = 0; i < to->count; i++) {
+    floats[i] = tspec_eval_identity_float(kind);
+    ints[i] = is_float ? 0 : tspec_eval_identity_int(kind, exchange->type.dtype);
+  }
+  const tspec_block_t *wanted =
+      tspec_eval_blocks(eval, exchange->type, exchange->step.to, receiver);
+  for (int64_t rank = 0; rank < eval->nranks; rank++) {
+    if (first_of_group(exchange, rank) != first_of_group(exchange, receiver)) {
+      continue;
+    }
+    const tspec_block_t *held = tspec_eval_blocks(eval, exchange->type, exchange->step.from, rank);
+    for (int i = 0; i < exchange->type.rank; i++) {
+      if (wanted[i].begin < held[i].begin || wanted[i].end > held[i].end) {
+        tspec_diag_error(eval->diag, exchange->op->range,
+                         "'%s': rank %lld needs elements that rank %lld does not hold",
+                         tspec_op_info(exchange->op->kind)->name, (long long)receiver,
+                         (long long)rank);
+        return false;
+      }
+    }
+    copy_between(exchange, rank, receiver, wanted);
+    accumulate(kind, to, floats, ints);
+  }
+  for (int64_t i = 0; i < to->count; i++) {
+    if (is_float) {
+      tspec_dense_set_float(to, i, floats[i]);
+    } else {
+      tspec_dense_set_int(to, i, ints[i]);
+    }
+  }
+  return true;
+}
+
+/// The value on the first rank along the axes; elsewhere what a reduction does not notice.
+static void make_pending(exchange_t *exchange, int64_t rank) {
+  const tspec_dense_t *from = exchange->from[rank];
+  tspec_dense_t *to = exchange->to[rank];
+  tspec_reduce_t kind = exchange->step.reduce;
+  bool keeps = first_of_group(exchange, rank) == rank || kind == TSPEC_REDUCE_MAX ||
+               kind == TSPEC_REDUCE_MIN;
+  for (int64_t i = 0; i < to->count; i++) {
+    if (keeps) {
+      tspec_dense_copy_element(to, i, from, i);
+    } else if (tspec_dtype_is_float(to->type.dtype)) {
+      tspec_dense_set_float(to, i, tspec_eval_identity_float(kind));
+    } else {
+      tspec_dense_set_int(to, i, tspec_eval_identity_int(kind, to->type.dtype));
+    }
+  }
+}
+
+bool tspec_eval_collective(tspec_eval_t *eval, const tspec_op_t *op, tspec_dense_t *const *from,
+                           tspec_dense_t **out_blocks) {
+  const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
+  const tspec_attr_t *reduce = tspec_op_get_attr(op, "kind");
+  exchange_t exchange = {
+      .eval = eval,
+      .op = op,
+      .type = op->results[0]->type,
+      .step = {.kind = kind_of(op),
+               .reduce = reduce != NULL ? reduce->reduce : TSPEC_REDUCE_SUM,
+               .naxes = (int)axes->count,
+               .axes = axes->axes,
+               .from = op->operands[0]->sharding,
+               .to = op->results[0]->sharding,
+               .src_dim = -1,
+               .dst_dim = -1},
+      .from = from,
+      .to = out_blocks,
+      .sent = TSPEC_ARENA_NEW(&eval->scratch, int64_t, eval->nranks),
+  };
+  bool ok = true;
+  for (int64_t rank = 0; ok && rank < eval->nranks; rank++) {
+    out_blocks[rank] = tspec_eval_new_block(eval, op->results[0], rank);
+    if (exchange.step.kind == TSPEC_COLLECTIVE_MAKE_PENDING) {
+      make_pending(&exchange, rank);
+    } else if (exchange.step.kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
+               exchange.step.kind == TSPEC_COLLECTIVE_REDUCE_SCATTER) {
+      ok = reduce_for(&exchange, rank);
+    } else {
+      ok = receive(&exchange, rank);
+    }
+  }
+  if (ok) {
+    record_traffic(&exchange);
+  }
+  return ok;
+}
