@@ -167,8 +167,8 @@ static bool compare_results(checker_t *checker, const tspec_func_t *func) {
   bool ok = true;
   for (int i = 0; i < func->nresults; i++) {
     const tspec_result_t *result = &func->results[i];
-    tspec_dense_t *wanted = tspec_eval_result(checker->whole, result->name);
-    tspec_dense_t *got = tspec_eval_result(checker->ranks, result->name);
+    tspec_dense_t *wanted = tspec_eval_result_at(checker->whole, i);
+    tspec_dense_t *got = tspec_eval_result_at(checker->ranks, i);
     if (wanted == NULL || got == NULL || !tspec_type_equal(wanted->type, got->type)) {
       tspec_diag_error(checker->diag, result->range, "'%s' of '%s' is not in both programs",
                        result->name, func->name);
@@ -215,11 +215,11 @@ bool tspec_check_ranks(const tspec_program_t *global, const tspec_program_t *loc
   checker.ranks = tspec_eval_create(local, diag);
   bool ok = checker.whole != NULL && checker.ranks != NULL && set_params(&checker);
   bool found = false;
-  for (int i = 0; ok && i < global->nfuncs; i++) {
+  for (int i = 0; checker.whole != NULL && checker.ranks != NULL && i < global->nfuncs; i++) {
     const tspec_func_t *func = global->funcs[i];
     if (options->entry == NULL || strcmp(options->entry, func->name) == 0) {
       found = true;
-      ok = run_both(&checker, func) && compare_results(&checker, func);
+      ok = run_both(&checker, func) && compare_results(&checker, func) && ok;
     }
   }
   if (ok && options->entry != NULL && !found) {

@@ -374,18 +374,8 @@ bool tspec_eval_run(tspec_eval_t *eval, const char *entry, const tspec_eval_inpu
   return ok;
 }
 
-static int find_result(const tspec_eval_t *eval, const char *name) {
-  for (int i = 0; eval->ran != NULL && i < eval->ran->nresults; i++) {
-    if (strcmp(eval->ran->results[i].name, name) == 0) {
-      return i;
-    }
-  }
-  return -1;
-}
-
-tspec_dense_t *tspec_eval_result(tspec_eval_t *eval, const char *name) {
-  int index = find_result(eval, name);
-  if (index < 0) {
+tspec_dense_t *tspec_eval_result_at(tspec_eval_t *eval, int index) {
+  if (eval->ran == NULL || index < 0 || index >= eval->ran->nresults) {
     return NULL;
   }
   const tspec_value_t *value = eval->ran->results[index].value;
@@ -395,10 +385,18 @@ tspec_dense_t *tspec_eval_result(tspec_eval_t *eval, const char *name) {
   return whole;
 }
 
-const tspec_dense_t *tspec_eval_result_block(const tspec_eval_t *eval, const char *name,
-                                             int64_t rank) {
-  int index = find_result(eval, name);
-  return index < 0 ? NULL : eval->results[index * eval->nranks + rank];
+tspec_dense_t *tspec_eval_result(tspec_eval_t *eval, const char *name) {
+  for (int i = 0; eval->ran != NULL && i < eval->ran->nresults; i++) {
+    const tspec_result_t *result = &eval->ran->results[i];
+    if (result->kind == TSPEC_SLOT_RESULT && strcmp(result->name, name) == 0) {
+      return tspec_eval_result_at(eval, i);
+    }
+  }
+  return NULL;
+}
+
+const tspec_dense_t *tspec_eval_result_block(const tspec_eval_t *eval, int index, int64_t rank) {
+  return eval->ran == NULL ? NULL : eval->results[index * eval->nranks + rank];
 }
 
 const tspec_eval_traffic_t *tspec_eval_traffic(const tspec_eval_t *eval, int64_t *out_count) {

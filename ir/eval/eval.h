@@ -40,12 +40,13 @@ typedef struct tspec_eval_input_t {
 /// about a block that they both hold, with the value and the ranks.
 bool tspec_eval_run(tspec_eval_t *eval, const char *entry, const tspec_eval_input_t *inputs,
                     int ninputs);
-/// A named result of the last run, whole. Ownership: the caller's. NULL if there is none.
+/// A named result of the last run, whole. Ownership: the caller's. NULL if there is none of that
+/// name (assigned parameters are read with tspec_eval_get_param).
 tspec_dense_t *tspec_eval_result(tspec_eval_t *eval, const char *name);
-/// One rank's block of a named result of the last run, borrowed until the next one; NULL if there
-/// is none.
-const tspec_dense_t *tspec_eval_result_block(const tspec_eval_t *eval, const char *name,
-                                             int64_t rank);
+/// The same by its place among the entry's results, assigned parameters included.
+tspec_dense_t *tspec_eval_result_at(tspec_eval_t *eval, int index);
+/// One rank's block of a result of the last run, by its place; borrowed until the next run.
+const tspec_dense_t *tspec_eval_result_block(const tspec_eval_t *eval, int index, int64_t rank);
 
 /// What one collective moved, counted by the evaluator itself.
 typedef struct tspec_eval_traffic_t {
