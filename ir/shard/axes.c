@@ -1,5 +1,7 @@
 #include "ir/shard/axes.h"
 
+#include <string.h>
+
 int64_t tspec_axis_next(tspec_axis_t piece) {
   return piece.pre * piece.size;
 }
@@ -19,6 +21,9 @@ bool tspec_axis_is_strict_prefix(tspec_axis_t piece, tspec_axis_t whole) {
 }
 
 bool tspec_axis_prefix_without(tspec_axis_t piece, tspec_axis_t other, tspec_axis_t *out_prefix) {
+  if (!tspec_axis_can_coexist(piece, other)) {
+    return false;
+  }
   if (!tspec_axis_overlap(piece, other)) {
     *out_prefix = piece;
     return true;
@@ -63,6 +68,12 @@ int tspec_axis_compare(tspec_axis_t a, tspec_axis_t b) {
 void tspec_axes_push(tspec_axis_t *axes, int *naxes, tspec_axis_t piece) {
   if (*naxes == 0 || !tspec_axis_merge(axes[*naxes - 1], piece, &axes[*naxes - 1])) {
     axes[(*naxes)++] = piece;
+  }
+}
+
+void tspec_axes_copy(tspec_axis_t *to, const tspec_axis_t *from, int naxes) {
+  if (naxes > 0) {
+    memmove(to, from, sizeof *to * (size_t)naxes);
   }
 }
 

@@ -16,7 +16,8 @@ bool tspec_axis_contains(tspec_axis_t outer, tspec_axis_t inner);
 bool tspec_axis_is_prefix(tspec_axis_t piece, tspec_axis_t whole);
 /// True if `piece` is a major part of `whole` and smaller.
 bool tspec_axis_is_strict_prefix(tspec_axis_t piece, tspec_axis_t whole);
-/// The largest major part of `piece` that does not overlap `other`; false if nothing is left.
+/// The largest major part of `piece` that does not overlap `other`; false if nothing is left, or if
+/// the two are cuts that no refinement of the axis has in common.
 bool tspec_axis_prefix_without(tspec_axis_t piece, tspec_axis_t other, tspec_axis_t *out_prefix);
 /// The same for a list of others.
 bool tspec_axis_prefix_without_all(tspec_axis_t piece, const tspec_axis_t *others, int nothers,
@@ -30,6 +31,8 @@ int tspec_axis_compare(tspec_axis_t a, tspec_axis_t b);
 /// Appends a piece to a list with room for one more; merges it with the last one if they are
 /// neighbours.
 void tspec_axes_push(tspec_axis_t *axes, int *naxes, tspec_axis_t piece);
+/// Copies pieces; the lists may overlap, and be empty.
+void tspec_axes_copy(tspec_axis_t *to, const tspec_axis_t *from, int naxes);
 /// True if the lists are equal piece by piece.
 bool tspec_axes_equal(const tspec_axis_t *a, int na, const tspec_axis_t *b, int nb);
 /// True if `a` is a prefix of `b`, equal ones included; the last piece of `a` may be a major part

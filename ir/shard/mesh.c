@@ -55,8 +55,7 @@ bool tspec_axis_overlap(tspec_axis_t a, tspec_axis_t b) {
          (a.axis == b.axis && a.pre < b.pre * b.size && b.pre < a.pre * a.size);
 }
 
-bool tspec_axis_can_coexist(const tspec_mesh_t *mesh, tspec_axis_t a, tspec_axis_t b) {
-  (void)mesh;
+bool tspec_axis_can_coexist(tspec_axis_t a, tspec_axis_t b) {
   if (a.axis != b.axis) {
     return true;
   }

@@ -41,8 +41,9 @@ bool tspec_axis_is_full(const tspec_mesh_t *mesh, tspec_axis_t piece);
 bool tspec_axis_equal(tspec_axis_t a, tspec_axis_t b);
 /// True if the two share a part of an axis, so that no tensor can be split by both.
 bool tspec_axis_overlap(tspec_axis_t a, tspec_axis_t b);
-/// True if both are cuts of one common refinement of the axis.
-bool tspec_axis_can_coexist(const tspec_mesh_t *mesh, tspec_axis_t a, tspec_axis_t b);
+/// True if both are cuts of one common refinement of the axis; else, too, no tensor can be split by
+/// both.
+bool tspec_axis_can_coexist(tspec_axis_t a, tspec_axis_t b);
 /// a directly followed by b as one piece; false if they are not neighbours of one axis.
 bool tspec_axis_merge(tspec_axis_t a, tspec_axis_t b, tspec_axis_t *out_merged);
 /// Product of the sizes.

@@ -1,7 +1,5 @@
 #include "ir/shard/projection.h"
 
-#include <string.h>
-
 #include "ir/base/diag.h"
 #include "ir/shard/axes.h"
 
@@ -202,6 +200,6 @@ void tspec_projection_assign(const tspec_projection_t *projection, int tensor, i
                              const tspec_axis_t *axes, int naxes) {
   TSPEC_CHECK(naxes <= projection->max_pieces);
   tspec_factor_axes_t *slot = tspec_projection_at(projection, tensor, factor);
-  memmove(slot->axes, axes, sizeof *axes * (size_t)naxes);
+  tspec_axes_copy(slot->axes, axes, naxes);
   slot->naxes = naxes;
 }

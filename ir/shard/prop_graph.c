@@ -1,8 +1,6 @@
 // Building and reading a propagation graph.
 #include "ir/shard/prop_graph.h"
 
-#include <string.h>
-
 #include "ir/base/diag.h"
 #include "ir/shard/axes.h"
 
@@ -37,8 +35,8 @@ int tspec_prop_add_view(tspec_prop_graph_t *graph, int value, tspec_type_t type,
   TSPEC_CHECK(base->type.rank == type.rank);
   // A view of a view leaves out the axes of both.
   tspec_axis_t *axes = TSPEC_ARENA_NEW(graph->arena, tspec_axis_t, base->nmanual + nmanual);
-  memcpy(axes, base->manual, sizeof *axes * (size_t)base->nmanual);
-  memcpy(axes + base->nmanual, manual, sizeof *axes * (size_t)nmanual);
+  tspec_axes_copy(axes, base->manual, base->nmanual);
+  tspec_axes_copy(axes + base->nmanual, manual, nmanual);
   view->manual = axes;
   view->nmanual = base->nmanual + nmanual;
   view->is_view = true;
@@ -165,19 +163,16 @@ int tspec_prop_add_return(tspec_prop_graph_t *graph, int value, const tspec_shar
 
 static void start_value(tspec_prop_graph_t *graph, tspec_prop_value_t *value) {
   int rank = value->type.rank;
+  bool given = value->initial != NULL && !value->is_view;
   value->dims = TSPEC_ARENA_NEW(graph->arena, tspec_dim_t, rank);
   value->current = TSPEC_ARENA_NEW(graph->arena, tspec_sharding_t, 1);
-  if (value->initial != NULL && !value->is_view) {
+  if (given) {
     *value->current = *value->initial;
-    memcpy(value->dims, value->initial->dims, sizeof *value->dims * (size_t)rank);
-  } else {
-    for (int i = 0; i < rank; i++) {
-      value->dims[i].open = true;
-    }
   }
   value->current->rank = rank;
   value->current->dims = value->dims;
   for (int i = 0; i < rank; i++) {
+    value->dims[i] = given ? value->initial->dims[i] : (tspec_dim_t){.open = true};
     value->nsplit += value->dims[i].naxes > 0;
   }
 }

@@ -2,8 +2,6 @@
 // Source: `propagation.md` 2.5.
 #include "ir/shard/propagate.h"
 
-#include <string.h>
-
 #include "ir/base/diag.h"
 #include "ir/shard/axes.h"
 #include "ir/shard/prop_graph.h"
@@ -169,8 +167,8 @@ static void set_dim(engine_t *engine, const tspec_prop_value_t *seen, tspec_dim_
     return;
   }
   tspec_axis_t *axes = TSPEC_ARENA_NEW(engine->graph->arena, tspec_axis_t, hidden + new->naxes);
-  memcpy(axes, dim->axes, sizeof *axes * (size_t)hidden);
-  memcpy(axes + hidden, new->axes, sizeof *axes * (size_t)new->naxes);
+  tspec_axes_copy(axes, dim->axes, hidden);
+  tspec_axes_copy(axes + hidden, new->axes, new->naxes);
   dim->axes = axes;
   dim->naxes = hidden + new->naxes;
 }
@@ -290,10 +288,10 @@ static void set_replicated(engine_t *engine, tspec_prop_value_t *value) {
   }
   tspec_axis_t *axes = TSPEC_ARENA_NEW(engine->graph->arena, tspec_axis_t, room);
   int count = initial->nreplicated;
-  memcpy(axes, initial->replicated, sizeof *axes * (size_t)count);
+  tspec_axes_copy(axes, initial->replicated, count);
   for (int i = 0; i < initial->rank; i++) {
     if (initial->dims[i].priority > engine->round) {
-      memcpy(axes + count, initial->dims[i].axes, sizeof *axes * (size_t)initial->dims[i].naxes);
+      tspec_axes_copy(axes + count, initial->dims[i].axes, initial->dims[i].naxes);
       count += initial->dims[i].naxes;
     }
   }

@@ -190,9 +190,12 @@ static void report_twice(const tspec_mesh_t *mesh, const tspec_sharding_t *shard
                      place_name(&arena, sharding, places[0]),
                      place_name(&arena, sharding, places[1]), what, fix);
   } else {
-    tspec_diag_error(diag, range, "'%s' %s and '%s' %s of %s, but they overlap; %s", first,
+    tspec_diag_error(diag, range, "'%s' %s and '%s' %s of %s, but they %s; %s", first,
                      place_name(&arena, sharding, places[0]), second,
-                     place_name(&arena, sharding, places[1]), what, fix);
+                     place_name(&arena, sharding, places[1]), what,
+                     tspec_axis_overlap(pieces[0], pieces[1]) ? "overlap"
+                                                              : "cut the axis in different ways",
+                     fix);
   }
   tspec_arena_deinit(&arena);
 }
@@ -250,7 +253,8 @@ bool tspec_sharding_check(const tspec_mesh_t *mesh, const tspec_sharding_t *shar
         int nothers = 0;
         const tspec_axis_t *others = pieces_at(sharding, before, &nothers);
         for (int j = 0; j < (before == place ? i : nothers); j++) {
-          if (tspec_axis_overlap(pieces[i], others[j])) {
+          if (tspec_axis_overlap(pieces[i], others[j]) ||
+              !tspec_axis_can_coexist(pieces[i], others[j])) {
             report_twice(mesh, sharding, (tspec_axis_t[]){others[j], pieces[i]},
                          (int[]){before, place}, what, range, diag);
             return false;

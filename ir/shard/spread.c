@@ -1,7 +1,5 @@
 #include "ir/shard/spread.h"
 
-#include <string.h>
-
 #include "ir/base/diag.h"
 #include "ir/shard/axes.h"
 
@@ -53,7 +51,7 @@ typedef struct agreement_t {
 /// The rest of the other list follows if it may expand ours.
 static void expand(agreement_t *agreed, const tspec_factor_axes_t *other, bool may_expand) {
   if (may_expand && !agreed->stopped) {
-    memcpy(agreed->axes, other->axes, sizeof *other->axes * (size_t)other->naxes);
+    tspec_axes_copy(agreed->axes, other->axes, other->naxes);
     agreed->naxes = other->naxes;
   }
 }
@@ -356,7 +354,7 @@ static void spread_to_tensor(tspec_spread_t *spread, int tensor, int nordered) {
     if (!extends(spread, tensor, factor, agreed)) {
       continue;
     }
-    memcpy(spread->scratch, agreed->axes, sizeof *agreed->axes * (size_t)agreed->naxes);
+    tspec_axes_copy(spread->scratch, agreed->axes, agreed->naxes);
     if (is_operand && spread->elementwise) {
       cap_by_results(spread, factor, &list);
     }
