@@ -219,13 +219,49 @@ static void select_entries(tspec_driver_t *driver, tspec_program_t *program) {
   program->nfuncs = entries->count > 0 ? kept : program->nfuncs;
 }
 
+/// What is done with a program as its level ends; once per level. Errors: false after reporting.
+static bool end_level(tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  tspec_level_t level = driver->program->level;
+  if (driver->ended[level]) {
+    return true;
+  }
+  driver->ended[level] = true;
+  if (!tspec_driver_dump_level(driver)) {
+    return false;
+  }
+  if (level == TSPEC_LEVEL_SHARDED && command->shardings != TSPEC_REPORT_NONE) {
+    tspec_driver_shardings(driver, command->shardings == TSPEC_REPORT_JSON, &driver->shardings);
+  }
+  if (level == TSPEC_LEVEL_SHARDED && command->emit == TSPEC_OUTPUT_TSPEC) {
+    tspec_driver_annotate(driver, &driver->annotated);
+  }
+  if (level < TSPEC_LEVEL_LOCAL) {
+    return true;
+  }
+  if (command->report != TSPEC_REPORT_NONE && driver->report.length == 0) {
+    tspec_driver_report(driver, command->report == TSPEC_REPORT_JSON, &driver->report);
+  }
+  if (level == TSPEC_LEVEL_KERNELS) {
+    return tspec_expect_check(driver->program, TSPEC_EXPECT_MEMORY, &driver->diag);
+  }
+  bool kept = tspec_expect_check(driver->program, TSPEC_EXPECT_COMMUNICATION, &driver->diag);
+  return (!command->check || tspec_driver_check(driver)) && kept;
+}
+
+/// The same before pass `next` (NULL: no more passes).
+static bool before_next(tspec_driver_t *driver, const char *next) {
+  return (!tspec_driver_ends_level(driver, next) || end_level(driver)) &&
+         (next == NULL || tspec_driver_dump_before(driver, next));
+}
+
 static bool before_pass(void *user, const char *name, tspec_program_t *program) {
   tspec_driver_t *driver = user;
   driver->program = program;
   if (driver->command->verbose) {
     fprintf(stderr, "tspecc: %s\n", name);
   }
-  return tspec_driver_dump_before(driver, name);
+  return before_next(driver, name);
 }
 
 static bool after_pass(void *user, const char *name, tspec_program_t *program) {
@@ -280,20 +316,11 @@ static bool run_passes(tspec_driver_t *driver) {
   bool ok = choose_pipeline(driver, &pipeline, &next) && tspec_pipeline_run(&pipeline, &run) &&
             driver->diag.nerrors == 0;
   driver->program = run.program;
-  ok = ok && tspec_driver_dump_before(driver, command->stop_after != NULL ? NULL : next);
+  ok = ok && before_next(driver, command->stop_after != NULL ? NULL : next);
   if (command->time_passes) {
     tspec_pipeline_print_times(&run, stderr);
   }
   return ok;
-}
-
-/// The promises that the program's level lets one judge.
-static bool check_promises(tspec_driver_t *driver) {
-  const tspec_program_t *program = driver->program;
-  bool ok = program->level < TSPEC_LEVEL_LOCAL ||
-            tspec_expect_check(program, TSPEC_EXPECT_COMMUNICATION, &driver->diag);
-  bool planned = program->level == TSPEC_LEVEL_KERNELS;
-  return (!planned || tspec_expect_check(program, TSPEC_EXPECT_MEMORY, &driver->diag)) && ok;
 }
 
 // ---- results ----
@@ -310,20 +337,17 @@ static bool want_level(tspec_driver_t *driver, tspec_level_t level, const char *
 
 static bool print_reports(tspec_driver_t *driver) {
   const tspec_command_t *command = driver->command;
-  tspec_buf_t buf = {0};
-  if (command->shardings != TSPEC_REPORT_NONE) {
-    tspec_driver_shardings(driver, command->shardings == TSPEC_REPORT_JSON, &buf);
+  if (command->shardings != TSPEC_REPORT_NONE && !driver->ended[TSPEC_LEVEL_SHARDED]) {
+    return want_level(driver, TSPEC_LEVEL_SHARDED, "--shardings");
   }
-  if (command->report != TSPEC_REPORT_NONE) {
-    if (driver->program->level < TSPEC_LEVEL_LOCAL) {
-      tspec_buf_deinit(&buf);
-      return want_level(driver, TSPEC_LEVEL_LOCAL, "--report");
-    }
-    tspec_driver_report(driver, command->report == TSPEC_REPORT_JSON, &buf);
+  if (command->report != TSPEC_REPORT_NONE && driver->program->level < TSPEC_LEVEL_LOCAL) {
+    return want_level(driver, TSPEC_LEVEL_LOCAL, "--report");
   }
-  bool ok = tspec_driver_write(driver, "-", tspec_buf_get(&buf));
-  tspec_buf_deinit(&buf);
-  return ok;
+  if (command->check && !driver->ended[TSPEC_LEVEL_LOCAL]) {
+    return want_level(driver, TSPEC_LEVEL_LOCAL, "--check");
+  }
+  return tspec_driver_write(driver, "-", tspec_buf_get(&driver->shardings)) &&
+         tspec_driver_write(driver, "-", tspec_buf_get(&driver->report));
 }
 
 static const char *output_path(const tspec_driver_t *driver) {
@@ -390,11 +414,7 @@ static bool emit(tspec_driver_t *driver) {
     return tspec_driver_write_program(driver, command->output == NULL ? "-" : command->output);
   }
   if (command->emit == TSPEC_OUTPUT_TSPEC) {
-    tspec_buf_t buf = {0};
-    tspec_driver_annotate(driver, &buf);
-    bool ok = tspec_driver_write(driver, path, tspec_buf_get(&buf));
-    tspec_buf_deinit(&buf);
-    return ok;
+    return tspec_driver_write(driver, path, tspec_buf_get(&driver->annotated));
   }
   if (command->emit == TSPEC_OUTPUT_MLIR) {
     return want_level(driver, TSPEC_LEVEL_LOCAL, "--emit=mlir") &&
@@ -422,7 +442,10 @@ static bool run(tspec_driver_t *driver) {
   if (command->list_rules) {
     tspec_driver_list_rules(driver, stdout);
   }
-  if (!run_passes(driver) || !print_reports(driver) || !check_promises(driver)) {
+  if (command->check && driver->program->level < TSPEC_LEVEL_LOCAL) {
+    driver->whole = tspec_program_clone(driver->program, driver->arena);
+  }
+  if (!run_passes(driver) || !print_reports(driver)) {
     return false;
   }
   return only_looks(command) || emit(driver);
@@ -474,6 +497,9 @@ static int compile(const tspec_command_t *command, tspec_arena_t *arena) {
   driver.diag.max_errors = 50;
   bool ok = run(&driver) && driver.diag.nerrors == 0;
   tspec_driver_close_backend(&driver);
+  tspec_buf_deinit(&driver.shardings);
+  tspec_buf_deinit(&driver.annotated);
+  tspec_buf_deinit(&driver.report);
   return ok ? TSPEC_EXIT_OK : TSPEC_EXIT_DIAGNOSTICS;
 }
 

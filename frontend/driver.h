@@ -26,13 +26,16 @@ typedef struct tspec_driver_t {
   const char *name;            ///< its name without folder and ending
   const tspec_ast_file_t *ast; ///< NULL for an .mlir file
   tspec_program_t *program;
-  tspec_program_t *global; ///< a copy at level global, for --check; else NULL
-  const char *tspecc_dir;  ///< folder of the running tspecc
-  void *library;           ///< libtspec.so once it is open
+  tspec_program_t *whole; ///< a copy from before `partition`, for --check; else NULL
+  const char *tspecc_dir; ///< folder of the running tspecc
+  void *library;          ///< libtspec.so once it is open
   const tspec_backend_t *backend;
   tspec_backend_context_t *context;
-  int ndumps;                           ///< printed so far
-  bool dumped[TSPEC_LEVEL_KERNELS + 1]; ///< by level
+  int ndumps;                          ///< printed so far
+  bool ended[TSPEC_LEVEL_KERNELS + 1]; ///< levels that were left or reached last
+  tspec_buf_t shardings;               ///< --shardings, filled at the end of level sharded
+  tspec_buf_t annotated;               ///< --emit=tspec, likewise
+  tspec_buf_t report;                  ///< --report, at the end of level local
 } tspec_driver_t;
 
 // ---- driver_backend.c ----
@@ -49,10 +52,20 @@ bool tspec_driver_write(tspec_driver_t *driver, const char *path, const char *te
 bool tspec_driver_write_program(tspec_driver_t *driver, const char *path);
 /// The source as it was read back from its tree (--dump-ir=source), if it is asked for.
 bool tspec_driver_dump_source(tspec_driver_t *driver);
-/// Dumps that are due before pass `name` (NULL: at the end) and after pass `name`. Errors: false
-/// after reporting.
-bool tspec_driver_dump_before(tspec_driver_t *driver, const char *name);
-bool tspec_driver_dump_after(tspec_driver_t *driver, const char *name);
+/// True if the program is as its level's dump shows it: before the first pass that leaves the
+/// level, at the end (`next` NULL); but level `sharded` before `reshard`.
+bool tspec_driver_ends_level(const tspec_driver_t *driver, const char *next);
+/// The dump of the program's level, if it is asked for. Errors, as of the next two: false after
+/// reporting.
+bool tspec_driver_dump_level(tspec_driver_t *driver);
+bool tspec_driver_dump_before(tspec_driver_t *driver, const char *pass);
+bool tspec_driver_dump_after(tspec_driver_t *driver, const char *pass);
+
+// ---- driver_check.c ----
+
+/// Evaluates each selected entry of the local program on all ranks against `whole` and prints how
+/// far results are apart. Errors: false after reporting.
+bool tspec_driver_check(tspec_driver_t *driver);
 
 // ---- driver_report.c ----
 

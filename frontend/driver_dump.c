@@ -98,9 +98,7 @@ bool tspec_driver_dump_source(tspec_driver_t *driver) {
   return ok;
 }
 
-/// A level is printed as its last pass leaves it; but `sharded` as propagation does, before
-/// `reshard` writes conversions.
-static bool ends_level(const tspec_driver_t *driver, const char *next) {
+bool tspec_driver_ends_level(const tspec_driver_t *driver, const char *next) {
   if (next == NULL) {
     return true;
   }
@@ -108,22 +106,19 @@ static bool ends_level(const tspec_driver_t *driver, const char *next) {
   return pass != NULL && (pass->after > driver->program->level || strcmp(next, "reshard") == 0);
 }
 
-bool tspec_driver_dump_before(tspec_driver_t *driver, const char *name) {
+bool tspec_driver_dump_level(tspec_driver_t *driver) {
   tspec_level_t level = driver->program->level;
-  bool ok = true;
-  if (wants_level(driver, level) && !driver->dumped[level] && ends_level(driver, name)) {
-    driver->dumped[level] = true;
-    ok = dump_program(driver, tspec_level_name(level));
-  }
-  if (ok && name != NULL && wants(driver, TSPEC_DUMP_BEFORE, name)) {
-    ok = dump_program(driver, tspec_arena_printf(driver->arena, "before-%s", name));
-  }
-  return ok;
+  return !wants_level(driver, level) || dump_program(driver, tspec_level_name(level));
 }
 
-bool tspec_driver_dump_after(tspec_driver_t *driver, const char *name) {
-  if (!wants(driver, TSPEC_DUMP_AFTER, name) && !wants(driver, TSPEC_DUMP_ALL, NULL)) {
+bool tspec_driver_dump_before(tspec_driver_t *driver, const char *pass) {
+  return !wants(driver, TSPEC_DUMP_BEFORE, pass) ||
+         dump_program(driver, tspec_arena_printf(driver->arena, "before-%s", pass));
+}
+
+bool tspec_driver_dump_after(tspec_driver_t *driver, const char *pass) {
+  if (!wants(driver, TSPEC_DUMP_AFTER, pass) && !wants(driver, TSPEC_DUMP_ALL, NULL)) {
     return true;
   }
-  return dump_program(driver, tspec_arena_printf(driver->arena, "after-%s", name));
+  return dump_program(driver, tspec_arena_printf(driver->arena, "after-%s", pass));
 }

@@ -3,6 +3,7 @@
 #include <mlir-c/Pass.h>
 #include <mlir-c/RegisterEverything.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ir/mlir/context.h"
 #include "ir/mlir/export.h"
@@ -48,6 +49,15 @@ static void append(MlirStringRef text, void *buf) {
   tspec_buf_append(buf, text.data, text.length);
 }
 
+/// The first line of MLIR's words about a pipeline, without the place in a text that the user did
+/// not write.
+static const char *reason_of(const tspec_buf_t *buf, tspec_arena_t *arena) {
+  const char *text = tspec_buf_get(buf);
+  const char *after = strstr(text, "error: ");
+  text = after == NULL ? text : after + strlen("error: ");
+  return tspec_arena_strdup(arena, text, strcspn(text, "\n"));
+}
+
 /// Parses the pipeline and runs it. Errors: false after reporting.
 static bool run_passes(MlirModule module, const char *pipeline, tspec_diag_t *diag) {
   MlirPassManager passes = mlirPassManagerCreate(mlirModuleGetContext(module));
@@ -56,7 +66,7 @@ static bool run_passes(MlirModule module, const char *pipeline, tspec_diag_t *di
       mlirPassManagerGetAsOpPassManager(passes), tspec_string_ref(pipeline), append, &reason));
   if (!ok) {
     tspec_diag_error(diag, (tspec_range_t){0}, "--passes: '%s' is no pass of tspec or MLIR: %s",
-                     pipeline, tspec_buf_get(&reason));
+                     pipeline, reason_of(&reason, diag->sources->arena));
   } else {
     ok = mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(module)));
     if (!ok) {

@@ -98,7 +98,7 @@ bool tspec_pipeline_parse(tspec_arena_t *arena, const char *text, tspec_range_t 
                           tspec_diag_t *diag, tspec_pipeline_t *out_pipeline) {
   TSPEC_VEC(tspec_pipeline_step_t) steps = {0};
   *out_pipeline = (tspec_pipeline_t){0};
-  for (const char *at = text;; at++) {
+  for (const char *at = text; *text != '\0'; at++) {
     const char *end = name_end(at);
     if (end == NULL) {
       tspec_diag_error(diag, range, "--passes: brackets do not match in '%s'", text);

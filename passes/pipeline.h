@@ -39,9 +39,9 @@ typedef struct tspec_pipeline_t {
 /// The passes that take a program from level `from` to the end of level `to`. In `arena`.
 tspec_pipeline_t tspec_pipeline_default(tspec_arena_t *arena, tspec_level_t from, tspec_level_t to);
 
-/// Parses "propagate,reshard,cse": names separated by commas outside of brackets. What is no pass
-/// of ours is taken for one of upstream. In `arena`. Errors: false after reporting at `range` (an
-/// empty name, unbalanced brackets, a name that is nearly one of ours).
+/// Parses "propagate,reshard,cse": names separated by commas outside of brackets; "" is no pass at
+/// all. What is no pass of ours is taken for one of upstream. In `arena`. Errors: false after
+/// reporting at `range` (an empty name, unbalanced brackets, a name that is nearly one of ours).
 bool tspec_pipeline_parse(tspec_arena_t *arena, const char *text, tspec_range_t range,
                           tspec_diag_t *diag, tspec_pipeline_t *out_pipeline);
 
