@@ -28,8 +28,8 @@
 /// A loop nest in upstream MLIR dialects (func, scf, arith, math, memref, vector). In the program's
 /// arena, never changed. `body` is the text of one `func.func @NAME` of buffers as flat memrefs,
 /// arguments as index, then %begin and %end: index. It may call `tspec_*` functions (runtime/math)
-/// and read constants that `globals` (`memref.global` lines, or NULL) defines; names of globals
-/// start with the kernel's name.
+/// and read constants that `globals` (`memref.global` lines, or NULL) defines;
+/// equal globals of several kernels are one.
 typedef struct tspec_kernel_t {
   const char *name; ///< symbol, unique in the program: "k3_exp_add"
   const char *body;
@@ -40,6 +40,9 @@ typedef struct tspec_kernel_t {
 
 /// The kernel with that name, or NULL.
 const tspec_kernel_t *tspec_kernel_find(const tspec_program_t *program, const char *name);
+
+/// Appends a kernel; strings are borrowed from the program's arena.
+void tspec_kernel_add(tspec_program_t *program, const tspec_kernel_t *kernel);
 
 /// All kernels as the text of one MLIR module's body: declarations of the functions they call,
 /// globals, bodies, in the program's order; indented by nothing. "" if there are none. In `arena`.
