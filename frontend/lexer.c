@@ -129,7 +129,7 @@ static void lex_number(lexer_t *lexer) {
   }
   tspec_token_t *token = push(lexer, TSPEC_TOKEN_NUMBER, end);
   if (token->length > number_length) {
-    token->error = tspec_arena_printf(lexer->arena, "a letter touches the number %.*s",
+    token->error = tspec_arena_printf(lexer->arena, "a letter touches the number '%.*s'",
                                       (int)(number_length < 40 ? number_length : 40), token->text);
     token->length = number_length;
   }

@@ -10,13 +10,13 @@ tspec_ast_decl_t *tspec_parser_new_decl(tspec_parser_t *p, tspec_ast_decl_kind_t
 static void bandwidth(tspec_parser_t *p, tspec_ast_mesh_axis_t *axis) {
   const tspec_token_t *token = tspec_parser_token(p);
   if (!tspec_parser_at(p, TSPEC_TOKEN_NUMBER)) {
-    tspec_parser_expected(p, "a bandwidth, as in 10 GB/s,", "");
+    tspec_parser_expected(p, "a bandwidth such as 10 GB/s", "");
     return;
   }
   // A number's node has the text and the value.
   const tspec_ast_expr_t *number = tspec_parser_postfix(p);
   if (p->panic || number->kind != TSPEC_AST_EXPR_NUMBER) {
-    tspec_parser_fail(p, token->range, "a bandwidth is a number and a unit, as in 10 GB/s");
+    tspec_parser_fail(p, token->range, "a bandwidth is a number and a unit, such as 10 GB/s");
     return;
   }
   axis->has_bandwidth = true;

@@ -58,7 +58,7 @@ static void results(tspec_parser_t *p, tspec_ast_fn_t *fn) {
   const tspec_token_t *open = tspec_parser_token(p);
   fn->results_in_parens = tspec_parser_take(p, TSPEC_TOKEN_LPAREN);
   if (is_entry && !fn->results_in_parens) {
-    tspec_parser_expected(p, "the results of an entry, as in (y: f32[n])", "");
+    tspec_parser_expected(p, "the results of an entry as in (y: f32[n])", "");
   }
   TSPEC_VEC(tspec_ast_result_t) items = {0};
   if (!fn->results_in_parens) {

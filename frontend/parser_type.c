@@ -59,9 +59,9 @@ static tspec_ast_mesh_ref_t mesh_ref(tspec_parser_t *p) {
   if (tspec_parser_take(p, TSPEC_TOKEN_COLON)) {
     ref.is_sub = true;
     tspec_parser_need(p, TSPEC_TOKEN_LPAREN);
-    ref.pre = tspec_parser_integer(p, "an integer, as in model:(2)4,");
+    ref.pre = tspec_parser_integer(p, "an integer as in model:(2)4");
     tspec_parser_need(p, TSPEC_TOKEN_RPAREN);
-    ref.size = tspec_parser_integer(p, "the size of the sub-axis, as in model:(2)4,");
+    ref.size = tspec_parser_integer(p, "the size of a sub-axis as in model:(2)4");
   }
   ref.range = tspec_parser_range(p, first);
   return ref;
