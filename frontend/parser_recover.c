@@ -209,7 +209,8 @@ bool tspec_parser_item_end(tspec_parser_t *p, tspec_parser_items_t *items) {
   }
   if (p->unwind) {
     // A word in the first column starts a declaration of the file.
-    bool here = items->of_decls && (items->open == NULL || tspec_parser_token(p)->range.col > 1);
+    bool of_file = tspec_parser_token(p)->range.col == 1 || raw_kind(p) == TSPEC_TOKEN_END;
+    bool here = items->of_decls && (items->open == NULL || !of_file);
     if (here) {
       p->unwind = false;
       p->panic = false;
