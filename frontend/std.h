@@ -1,4 +1,5 @@
-// The standard library, frontend/std.tspec, as a text in the compiler. It is always in scope; a program's names hide its.
+// The standard library, frontend/std.tspec, as a text in the compiler. It is always in scope; a
+// program's names hide its.
 #ifndef TSPEC_FRONTEND_STD_H
 #define TSPEC_FRONTEND_STD_H
 
