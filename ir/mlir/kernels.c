@@ -5,10 +5,11 @@
 #include <mlir-c/Transforms.h>
 #include <string.h>
 
-#include "ir/base/vec.h"
+#include "ir/base/str.h"
 #include "ir/mlir/context.h"
 #include "passes/kernel.h"
 
+/// On functions of kernels the numbers of buffers and of arguments, on what they use a unit.
 static const char kMark[] = "tspec.kernel";
 
 static bool is_op(MlirOperation op, const char *name) {
@@ -25,35 +26,17 @@ static const char *symbol(MlirOperation op, tspec_arena_t *arena) {
   return tspec_arena_strdup(arena, text.data, text.length);
 }
 
-/// The kernel that a global belongs to: the one with the longest name that its own starts with.
-static const tspec_kernel_t *owner(const tspec_program_t *program, const char *global) {
-  const tspec_kernel_t *best = NULL;
-  for (int i = 0; i < program->nkernels; i++) {
-    const tspec_kernel_t *kernel = &program->kernels[i];
-    size_t length = strlen(kernel->name);
-    if (strncmp(global, kernel->name, length) == 0 &&
-        (best == NULL || length > strlen(best->name))) {
-      best = kernel;
-    }
-  }
-  return best;
-}
-
-/// What an op of the kernels' text is marked with, so that import knows it again.
+/// What an op of the kernels' text is marked with, so that import knows it again: a kernel's
+/// function with its counts.
 static MlirAttribute mark(const tspec_program_t *program, MlirOperation op, tspec_arena_t *arena) {
   MlirContext context = mlirOperationGetContext(op);
   const char *name = symbol(op, arena);
   const tspec_kernel_t *kernel = name == NULL ? NULL : tspec_kernel_find(program, name);
-  if (kernel != NULL) {
-    int64_t counts[] = {kernel->nbuffers, kernel->nargs};
-    return mlirDenseI64ArrayGet(context, 2, counts);
+  if (kernel == NULL) {
+    return mlirUnitAttrGet(context);
   }
-  if (name != NULL && is_op(op, "memref.global")) {
-    kernel = owner(program, name);
-    TSPEC_CHECK(kernel != NULL, "global '%s' belongs to no kernel", name);
-    return mlirStringAttrGet(context, tspec_string_ref(kernel->name));
-  }
-  return mlirUnitAttrGet(context);
+  int64_t counts[] = {kernel->nbuffers, kernel->nargs};
+  return mlirDenseI64ArrayGet(context, 2, counts);
 }
 
 /// Where a kernel's text stood is no place in the user's files.
@@ -137,24 +120,59 @@ static bool import_kernel(tspec_program_t *program, MlirOperation op, MlirAttrib
   return true;
 }
 
-/// The globals of `kernel`, as text, or NULL if there are none.
-static const char *import_globals(MlirModule module, const char *kernel, tspec_arena_t *arena) {
-  tspec_buf_t text = {0};
-  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    MlirAttribute value = mlirOperationGetDiscardableAttributeByName(op, tspec_string_ref(kMark));
-    if (!mlirAttributeIsNull(value) && mlirAttributeIsAString(value) &&
-        mlirStringRefEqual(mlirStringAttrGetValue(value), tspec_string_ref(kernel))) {
-      print_unmarked(op, &text);
+/// Collects the globals that a kernel reads.
+typedef struct globals_t {
+  tspec_arena_t *arena;
+  const tspec_names_t *texts; ///< of all globals, by symbol
+  tspec_names_t seen;
+  tspec_buf_t text;
+} globals_t;
+
+static MlirWalkResult visit(MlirOperation op, void *user) {
+  globals_t *globals = user;
+  MlirAttribute name = mlirOperationGetAttributeByName(op, tspec_string_ref("name"));
+  if (is_op(op, "memref.get_global") && mlirAttributeIsAFlatSymbolRef(name)) {
+    MlirStringRef ref = mlirFlatSymbolRefAttrGetValue(name);
+    const char *key = tspec_arena_strdup(globals->arena, ref.data, ref.length);
+    const char *text = tspec_names_get(globals->texts, key);
+    if (text != NULL && tspec_names_get(&globals->seen, key) == NULL) {
+      tspec_names_set(globals->arena, &globals->seen, key, (void *)text);
+      tspec_buf_puts(&globals->text, text);
     }
   }
-  const char *globals = text.length == 0 ? NULL : tspec_arena_strdup(arena, text.text, text.length);
-  tspec_buf_deinit(&text);
-  return globals;
+  return MlirWalkResultAdvance;
+}
+
+/// The globals that the function `op` reads, as text, or NULL if there are none.
+static const char *read_globals(MlirOperation op, const tspec_names_t *texts,
+                                tspec_arena_t *arena) {
+  globals_t globals = {.arena = arena, .texts = texts};
+  mlirOperationWalk(op, visit, &globals, MlirWalkPreOrder);
+  const char *text = globals.text.length == 0
+                         ? NULL
+                         : tspec_arena_strdup(arena, globals.text.text, globals.text.length);
+  tspec_buf_deinit(&globals.text);
+  return text;
+}
+
+/// The text of every marked global, by symbol.
+static tspec_names_t global_texts(MlirModule module, tspec_arena_t *arena) {
+  tspec_names_t texts = {0};
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    const char *name = symbol(op, arena);
+    if (tspec_kernels_owns(op) && is_op(op, "memref.global") && name != NULL) {
+      tspec_buf_t text = {0};
+      print_unmarked(op, &text);
+      tspec_names_set(arena, &texts, name, tspec_arena_strdup(arena, text.text, text.length));
+      tspec_buf_deinit(&text);
+    }
+  }
+  return texts;
 }
 
 bool tspec_kernels_import(tspec_program_t *program, MlirModule module, tspec_diag_t *diag) {
-  TSPEC_VEC(tspec_kernel_t) kernels = {0};
+  tspec_names_t texts = global_texts(module, program->arena);
   bool ok = true;
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
@@ -164,13 +182,11 @@ bool tspec_kernels_import(tspec_program_t *program, MlirModule module, tspec_dia
     }
     tspec_kernel_t kernel;
     if (import_kernel(program, op, value, diag, &kernel)) {
-      kernel.globals = import_globals(module, kernel.name, program->arena);
-      TSPEC_VEC_PUSH(program->arena, &kernels, kernel);
+      kernel.globals = read_globals(op, &texts, program->arena);
+      tspec_kernel_add(program, &kernel);
     } else {
       ok = false;
     }
   }
-  program->kernels = kernels.items;
-  program->nkernels = (int)kernels.count;
   return ok;
 }
