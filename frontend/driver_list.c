@@ -5,7 +5,7 @@
 void tspec_driver_list_passes(FILE *stream) {
   for (int i = 0; i < tspec_pass_count(); i++) {
     const tspec_pass_info_t *pass = tspec_pass_info(i);
-    fprintf(stream, "%-20s %s -> %-8s %s\n", pass->name, tspec_level_name(pass->before),
+    fprintf(stream, "%-20s %-7s -> %-7s  %s\n", pass->name, tspec_level_name(pass->before),
             tspec_level_name(pass->after), pass->summary);
   }
 }

@@ -1,5 +1,6 @@
 #include "passes/expect.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ir/base/str.h"
@@ -77,6 +78,15 @@ static bool holds(double value, const char *compare, double limit) {
   return strcmp(compare, ">=") == 0 ? value >= limit : value > limit;
 }
 
+/// Counts and bytes are whole numbers; a limit that is none is shown as it is.
+static void put_number(tspec_buf_t *buf, double number) {
+  if (floor(number) == number && fabs(number) < 1e15) {
+    tspec_buf_printf(buf, "%.0f", number);
+  } else {
+    tspec_buf_put_double(buf, number);
+  }
+}
+
 /// A list longer than this says no more.
 enum { MAX_NOTES = 20 };
 
@@ -88,10 +98,10 @@ static void report(const tspec_program_t *program, const tspec_promise_t *promis
     tspec_buf_printf(&text, "'%s', got ", promise->text);
   } else {
     tspec_buf_printf(&text, "'%s %s ", promise->what, promise->compare);
-    tspec_buf_put_double(&text, promise->value);
+    put_number(&text, promise->value);
     tspec_buf_puts(&text, "', got ");
   }
-  tspec_buf_put_double(&text, measured->value);
+  put_number(&text, measured->value);
   if (promise->warn_only) {
     tspec_diag_warning(diag, promise->range, "%s", tspec_buf_get(&text));
   } else {

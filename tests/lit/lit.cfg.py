@@ -28,6 +28,7 @@ if os.path.exists(config.tspec_mpirun):
 if config.tspec_sanitize not in ("ON", "1", "TRUE"):
     config.available_features.add("no-sanitizer")
 
+config.substitutions.append(("%python", "python3"))
 config.substitutions.append(("%mpirun", config.tspec_mpirun))
 config.substitutions.append(("%irdl", os.path.join(config.tspec_build_dir, "share", "tspec", "tspec.irdl.mlir")))
 # stock mlir-opt reading our dialect
