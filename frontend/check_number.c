@@ -1,0 +1,228 @@
+#include <math.h>
+#include <string.h>
+
+#include "frontend/check_ops.h"
+
+const char *tspec_number_text(tspec_arena_t *arena, double number) {
+  tspec_buf_t buf = {0};
+  if (number == floor(number) && fabs(number) < 1e15) {
+    tspec_buf_printf(&buf, "%.0f", number);
+  } else {
+    tspec_buf_put_double(&buf, number);
+  }
+  const char *text = tspec_arena_strdup(arena, tspec_buf_get(&buf), buf.length);
+  tspec_buf_deinit(&buf);
+  return text;
+}
+
+// ---- axes and consts --------------------------------------------------------------------------
+
+// The members of the cycle that `global` closes: all busy ones from it on, in order of declaration.
+static void report_cycle(tspec_checker_t *c, const tspec_global_t *global, tspec_range_t range) {
+  tspec_check_error(c, range, "'%s' depends on itself", global->name.text);
+  for (size_t i = 0; i < c->globals.count; ++i) {
+    const tspec_global_t *other = c->globals.items[i];
+    if (other->is_busy) {
+      tspec_check_note(c, other->name.range, "'%s' is part of the cycle", other->name.text);
+    }
+  }
+}
+
+static bool check_axis_size(tspec_checker_t *c, const tspec_global_t *global, tspec_range_t range) {
+  int64_t size = 0;
+  const char *what = tspec_arena_printf(c->arena, "the size of axis '%s'", global->name.text);
+  if (!tspec_cv_whole(c, tspec_cv_number(global->number), range, what, &size)) {
+    return false;
+  }
+  if (size < 1) {
+    tspec_check_error(c, range, "%s must be at least 1, but is %s", what,
+                      tspec_number_text(c->arena, global->number));
+    return false;
+  }
+  return true;
+}
+
+static bool evaluate_global(tspec_checker_t *c, tspec_global_t *global) {
+  tspec_frame_t *saved = c->frame;
+  tspec_entry_t *entry = c->entry;
+  tspec_frame_t frame;
+  tspec_frame_init(&frame, NULL, global->home, NULL);
+  c->frame = &frame;
+  c->entry = NULL;
+  tspec_cv_t cv = tspec_check_expr(c, global->expr);
+  const char *what = global->kind == TSPEC_GLOBAL_AXIS ? "an axis" : "a const";
+  bool ok = tspec_cv_real(c, cv, global->expr->range, what, &global->number);
+  if (ok && global->kind == TSPEC_GLOBAL_AXIS) {
+    ok = check_axis_size(c, global, global->expr->range);
+  }
+  tspec_check_flush_trace(c);
+  c->entry = entry;
+  c->frame = saved;
+  return ok;
+}
+
+bool tspec_check_global_number(tspec_checker_t *c, tspec_global_t *global, tspec_range_t range) {
+  if (global->is_done) {
+    return !global->failed;
+  }
+  if (global->is_busy) {
+    report_cycle(c, global, range);
+    return false;
+  }
+  global->is_busy = true;
+  if (global->is_set) {
+    global->failed =
+        global->kind == TSPEC_GLOBAL_AXIS && !check_axis_size(c, global, global->name.range);
+  } else {
+    global->failed = !evaluate_global(c, global);
+  }
+  global->is_busy = false;
+  global->is_done = true;
+  return !global->failed;
+}
+
+// ---- operators --------------------------------------------------------------------------------
+
+double tspec_number_mod(double a, double b) {
+  double rem = fmod(a, b);
+  return rem != 0 && (rem < 0) != (b < 0) ? rem + b : rem;
+}
+
+static bool divides_by_zero(tspec_ast_binary_t op, double b) {
+  return b == 0 && (op == TSPEC_AST_BINARY_DIV || op == TSPEC_AST_BINARY_REM);
+}
+
+tspec_cv_t tspec_number_binary(tspec_checker_t *c, tspec_ast_binary_t op, double a, double b,
+                               tspec_range_t range) {
+  if (divides_by_zero(op, b)) {
+    tspec_check_error(c, range, "%s %s 0: division by zero", tspec_number_text(c->arena, a),
+                      tspec_ast_binary_name(op));
+    return tspec_cv_error();
+  }
+  switch (op) {
+  case TSPEC_AST_BINARY_OR:
+    return tspec_cv_number(a != 0 || b != 0);
+  case TSPEC_AST_BINARY_AND:
+    return tspec_cv_number(a != 0 && b != 0);
+  case TSPEC_AST_BINARY_EQ:
+    return tspec_cv_number(a == b);
+  case TSPEC_AST_BINARY_NE:
+    return tspec_cv_number(a != b);
+  case TSPEC_AST_BINARY_LT:
+    return tspec_cv_number(a < b);
+  case TSPEC_AST_BINARY_LE:
+    return tspec_cv_number(a <= b);
+  case TSPEC_AST_BINARY_GT:
+    return tspec_cv_number(a > b);
+  case TSPEC_AST_BINARY_GE:
+    return tspec_cv_number(a >= b);
+  case TSPEC_AST_BINARY_ADD:
+    return tspec_cv_number(a + b);
+  case TSPEC_AST_BINARY_SUB:
+    return tspec_cv_number(a - b);
+  case TSPEC_AST_BINARY_MUL:
+    return tspec_cv_number(a * b);
+  case TSPEC_AST_BINARY_DIV:
+    return tspec_cv_number(a / b);
+  case TSPEC_AST_BINARY_REM:
+    return tspec_cv_number(tspec_number_mod(a, b));
+  case TSPEC_AST_BINARY_POW:
+    return tspec_cv_number(pow(a, b));
+  case TSPEC_AST_BINARY_MATMUL:
+  case TSPEC_AST_BINARY_COUNT:
+    break;
+  }
+  tspec_check_error(c, range, "'%s' needs tensors, not numbers", tspec_ast_binary_name(op));
+  return tspec_cv_error();
+}
+
+static double number_sign(double x) {
+  return isnan(x) ? x : (double)((x > 0) - (x < 0));
+}
+
+static double number_rsqrt(double x) {
+  return 1 / sqrt(x);
+}
+
+static double number_sigmoid(double x) {
+  return 1 / (1 + exp(-x));
+}
+
+static double number_relu(double x) {
+  return x > 0 || isnan(x) ? x : 0;
+}
+
+static double number_isfinite(double x) {
+  return isfinite(x) ? 1 : 0;
+}
+
+bool tspec_number_unary(const char *name, double x, double *out_value) {
+  static const struct {
+    const char *name;
+    double (*run)(double);
+  } kOps[] = {
+      {"exp", exp},          {"log", log},
+      {"log1p", log1p},      {"expm1", expm1},
+      {"tanh", tanh},        {"sin", sin},
+      {"cos", cos},          {"sqrt", sqrt},
+      {"abs", fabs},         {"sign", number_sign},
+      {"floor", floor},      {"ceil", ceil},
+      {"erf", erf},          {"rsqrt", number_rsqrt},
+      {"round", nearbyint},  {"sigmoid", number_sigmoid},
+      {"relu", number_relu}, {"isfinite", number_isfinite},
+  };
+  for (size_t i = 0; i < sizeof kOps / sizeof kOps[0]; ++i) {
+    if (strcmp(kOps[i].name, name) == 0) {
+      *out_value = kOps[i].run(x);
+      return true;
+    }
+  }
+  return false;
+}
+
+double tspec_number_convert(tspec_dtype_t dtype, double number) {
+  if (tspec_dtype_is_float(dtype)) {
+    return tspec_dtype_round(dtype, number);
+  }
+  if (dtype == TSPEC_DTYPE_BOOL) {
+    return number != 0;
+  }
+  if (isnan(number)) {
+    return 0;
+  }
+  double lo = tspec_dtype_min(dtype), hi = tspec_dtype_max(dtype);
+  return number < lo ? lo : number > hi ? hi : trunc(number);
+}
+
+// ---- where numbers are needed -----------------------------------------------------------------
+
+bool tspec_cv_real(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const char *what,
+                   double *out_value) {
+  if (cv.kind == TSPEC_CV_NUMBER) {
+    *out_value = cv.u.number;
+    return true;
+  }
+  if (cv.kind == TSPEC_CV_TENSOR || cv.kind == TSPEC_CV_SLOT) {
+    tspec_check_error(c, range, "%s must be known at compile time, but this is %s", what,
+                      tspec_check_describe(c, cv));
+  } else if (cv.kind != TSPEC_CV_ERROR) {
+    tspec_check_error(c, range, "%s must be a number, but this is %s", what,
+                      tspec_check_describe(c, cv));
+  }
+  return false;
+}
+
+bool tspec_cv_whole(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const char *what,
+                    int64_t *out_value) {
+  double number = 0;
+  if (!tspec_cv_real(c, cv, range, what, &number)) {
+    return false;
+  }
+  if (number != floor(number) || fabs(number) > 9007199254740992.0) {
+    tspec_check_error(c, range, "%s must be a whole number, but is %s", what,
+                      tspec_number_text(c->arena, number));
+    return false;
+  }
+  *out_value = (int64_t)number;
+  return true;
+}

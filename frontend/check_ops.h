@@ -1,0 +1,227 @@
+// What the files of the checker share to make ops: emitting, broadcasting, expressions, calls and
+// built-in ops.
+#ifndef TSPEC_FRONTEND_CHECK_OPS_H
+#define TSPEC_FRONTEND_CHECK_OPS_H
+
+#include "frontend/check_internal.h"
+
+// ---- check_emit.c: ops
+// ---------------------------------------------------------------------------- All return NULL
+// after a report, and NULL in silence when an operand is NULL.
+
+tspec_value_t *tspec_emit(tspec_checker_t *c, const tspec_op_build_t *build);
+tspec_value_t *tspec_emit_simple(tspec_checker_t *c, tspec_site_t site, tspec_op_kind_t kind,
+                                 int noperands, tspec_value_t *const *operands);
+tspec_value_t *tspec_emit_constant(tspec_checker_t *c, tspec_site_t site, tspec_type_t type,
+                                   double number);
+tspec_value_t *tspec_emit_iota(tspec_checker_t *c, tspec_site_t site, tspec_type_t type, int dim);
+tspec_value_t *tspec_emit_convert(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                  tspec_dtype_t dtype);
+/// NumPy broadcasting; the shapes must fit.
+tspec_value_t *tspec_emit_broadcast(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                    int rank, const int64_t *dims);
+tspec_value_t *tspec_emit_reshape(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x, int rank,
+                                  const int64_t *dims);
+tspec_value_t *tspec_emit_transpose(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                    const int64_t *perm);
+/// Accumulates bf16 and f16 sums and products in the reduce dtype.
+tspec_value_t *tspec_emit_reduce(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                 tspec_reduce_t kind, int ndims, const int64_t *dims);
+tspec_value_t *tspec_emit_slice(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                const int64_t *starts, const int64_t *ends, const int64_t *steps);
+tspec_value_t *tspec_emit_concat(tspec_checker_t *c, tspec_site_t site, int noperands,
+                                 tspec_value_t *const *operands, int64_t dim);
+/// A constraint named `path`; `x` itself if `sharding` is NULL (then only named).
+tspec_value_t *tspec_emit_constraint(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                     const tspec_sharding_t *sharding, const char *path);
+/// The dtype that sums of `dtype` are made in.
+tspec_dtype_t tspec_check_accumulator(const tspec_checker_t *c, tspec_dtype_t dtype);
+
+// ---- check_broadcast.c: operands of elementwise ops
+// ------------------------------------------------
+
+/// An operand and its place.
+typedef struct tspec_operand_t {
+  tspec_cv_t cv;
+  tspec_range_t range;
+} tspec_operand_t;
+
+/// An integer dtype takes whole numbers in its range, bool 0 and 1. False after a report.
+bool tspec_check_number_fits(tspec_checker_t *c, double number, tspec_dtype_t dtype,
+                             tspec_range_t range);
+/// A tensor of this dtype and shape from a number that fits the dtype; NULL after a report.
+tspec_value_t *tspec_check_number_tensor(tspec_checker_t *c, tspec_site_t site, double number,
+                                         tspec_type_t type, tspec_range_t range);
+/// The operand as a tensor (numbers: of the compute dtype, scalars); NULL after a report.
+tspec_value_t *tspec_check_tensor(tspec_checker_t *c, tspec_site_t site, tspec_operand_t operand);
+/// Brings operands to one dtype and one shape. False after a report.
+bool tspec_check_match(tspec_checker_t *c, tspec_site_t site, int noperands,
+                       const tspec_operand_t *operands, tspec_value_t **out_values);
+/// As above, also with shapes of `nothers` values that take part in the shape, not in the dtype
+/// (select's condition); those are broadcast into `out_others`.
+bool tspec_check_match_with(tspec_checker_t *c, tspec_site_t site, int noperands,
+                            const tspec_operand_t *operands, tspec_value_t *other,
+                            tspec_value_t **out_values, tspec_value_t **out_other);
+
+// ---- check_expr.c, check_index.c
+// -------------------------------------------------------------------
+
+tspec_cv_t tspec_check_expr(tspec_checker_t *c, const tspec_ast_expr_t *expr);
+/// The same without reading a parameter or state.
+tspec_cv_t tspec_check_reference(tspec_checker_t *c, const tspec_ast_expr_t *expr);
+tspec_cv_t tspec_check_index(tspec_checker_t *c, const tspec_ast_expr_t *expr);
+tspec_cv_t tspec_check_read(tspec_checker_t *c, tspec_slot_t *slot, tspec_range_t range);
+tspec_cv_t tspec_check_binary(tspec_checker_t *c, tspec_site_t site, tspec_ast_binary_t op,
+                              tspec_operand_t a, tspec_operand_t b);
+/// x^n for a whole compile-time n, as products.
+tspec_cv_t tspec_check_power(tspec_checker_t *c, tspec_site_t site, tspec_operand_t x,
+                             tspec_operand_t n);
+/// numpy.matmul.
+tspec_cv_t tspec_check_matmul(tspec_checker_t *c, tspec_site_t site, tspec_operand_t a,
+                              tspec_operand_t b);
+
+// ---- check_einsum.c
+// --------------------------------------------------------------------------------
+
+tspec_cv_t tspec_check_einsum(tspec_checker_t *c, tspec_site_t site, int noperands,
+                              const tspec_operand_t *operands);
+/// A product of two tensors whose dims have labels; the result has the labels `out`. A label in
+/// both and not in `out` is summed; each of `out` is in a or b; one in a or b alone is in `out`.
+tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_value_t *a,
+                                   const char *a_labels, tspec_value_t *b, const char *b_labels,
+                                   const char *out);
+
+// ---- check_type.c: types of parameters, results and lets
+// --------------------------------------------
+
+/// A written type whose dims are all known: a declaration's. False after a report.
+/// `out_axes`: the axis name or NULL of each dim.
+bool tspec_check_concrete_type(tspec_checker_t *c, const tspec_ast_type_t *type, const char *what,
+                               tspec_type_t *out_type, const char *const **out_axes);
+/// Checks a value against a type, binding '$' names in the frame: the value (a number as a scalar
+/// tensor), or ERROR.
+/// `out_axes` (may be NULL): the axis name or NULL of each dim of the value.
+tspec_cv_t tspec_check_fits(tspec_checker_t *c, const tspec_ast_type_t *type,
+                            tspec_operand_t operand, const char *what,
+                            const char *const **out_axes);
+
+// ---- check_call.c, check_stmt.c
+// ---------------------------------------------------------------------
+
+/// One argument of a call.
+typedef struct tspec_arg_value_t {
+  const char *name; ///< NULL: by position
+  tspec_cv_t cv;
+  tspec_range_t range;
+} tspec_arg_value_t;
+
+tspec_cv_t tspec_check_call(tspec_checker_t *c, const tspec_ast_expr_t *expr);
+/// A call of a function, an instance, a dtype or a built-in op.
+tspec_cv_t tspec_check_call_value(tspec_checker_t *c, tspec_cv_t callee, size_t nargs,
+                                  const tspec_arg_value_t *args, tspec_range_t range);
+/// Binds arguments to formals as locals of the frame `c->frame` (defaults are evaluated in it).
+/// `what`: "'f'". False after a report.
+bool tspec_check_bind(tspec_checker_t *c, const tspec_ast_formals_t *formals,
+                      tspec_range_t declared, const char *what, size_t nargs,
+                      const tspec_arg_value_t *args, tspec_range_t call_range);
+/// Evaluates arguments. False if one is an error.
+bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args,
+                      tspec_arg_value_t **out_args);
+/// Runs the body of the frame's function; the result is in the frame.
+void tspec_check_body(tspec_checker_t *c, const tspec_ast_block_t *block);
+
+// ---- check_builtin*.c
+// --------------------------------------------------------------------------------
+
+enum { TSPEC_BUILTIN_MAX_ARGS = 6 };
+
+/// A call of a built-in op with its arguments in the order of its parameters.
+typedef struct tspec_builtin_call_t {
+  const tspec_builtin_t *builtin;
+  tspec_site_t site;
+  tspec_operand_t args[TSPEC_BUILTIN_MAX_ARGS];
+  bool given[TSPEC_BUILTIN_MAX_ARGS];
+  int nrest; ///< of ops with any number of arguments: all of them
+  const tspec_operand_t *rest;
+} tspec_builtin_call_t;
+
+typedef tspec_cv_t (*tspec_builtin_fn_t)(tspec_checker_t *c, const tspec_builtin_call_t *call);
+
+struct tspec_builtin_t {
+  const char *name;
+  tspec_builtin_fn_t run;                     ///< NULL: not built
+  const char *params[TSPEC_BUILTIN_MAX_ARGS]; ///< names; "?dims" may be absent; "*": any number
+  tspec_op_kind_t op;                         ///< what elementwise ops and reductions become
+  int detail;                                 ///< reductions: tspec_reduce_t
+};
+
+void tspec_check_add_builtins(tspec_checker_t *c);
+tspec_cv_t tspec_check_builtin(tspec_checker_t *c, const tspec_builtin_t *builtin, size_t nargs,
+                               const tspec_arg_value_t *args, tspec_range_t range);
+/// The tensor of argument `index`, or NULL after a report.
+tspec_value_t *tspec_builtin_tensor(tspec_checker_t *c, const tspec_builtin_call_t *call,
+                                    int index);
+/// A dtype argument (f32 means the compute dtype), `otherwise` if absent.
+bool tspec_builtin_dtype(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
+                         tspec_dtype_t otherwise, tspec_dtype_t *out_dtype);
+/// A whole number argument, `otherwise` if absent.
+bool tspec_builtin_whole(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
+                         int64_t otherwise, int64_t *out_value);
+/// A number or a list of whole numbers. False after a report.
+bool tspec_builtin_wholes(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
+                          int *out_count, int64_t **out_values);
+/// A shape: whole numbers of at least 1.
+bool tspec_builtin_shape(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
+                         int *out_rank, int64_t **out_dims);
+/// A dim of a tensor of that rank, negative from the end.
+bool tspec_builtin_dim(tspec_checker_t *c, const tspec_builtin_call_t *call, int index, int rank,
+                       int *out_dim);
+/// Distinct dims, sorted; all if absent.
+bool tspec_builtin_dims(tspec_checker_t *c, const tspec_builtin_call_t *call, int index, int rank,
+                        int *out_ndims, int64_t **out_dims);
+/// True or false; absent: false.
+bool tspec_builtin_flag(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
+                        bool *out_flag);
+
+// ---- check_builtin_math.c, check_builtin_shape.c
+// -------------------------------------------------------
+
+tspec_cv_t tspec_builtin_unary(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_binary(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_pow(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_dot(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_clamp(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_select(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_reduce(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_mean(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_logsumexp(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_arg_reduce(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_einsum(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_stop_gradient(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_reshape(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_transpose(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_broadcast_to(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_expand(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_squeeze(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_concat(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_stack(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_split(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_pad(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_slice(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_shape_of(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_iota(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_triangle(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_filled(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_full(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_zeros_like(tspec_checker_t *c, const tspec_builtin_call_t *call);
+tspec_cv_t tspec_builtin_one_hot(tspec_checker_t *c, const tspec_builtin_call_t *call);
+
+// ---- check_entry.c, check_static.c, check_promise.c
+// -------------------------------------------------
+
+void tspec_check_entries(tspec_checker_t *c, const tspec_items_t *items);
+/// Names in functions that no entry reached.
+void tspec_check_unreached(tspec_checker_t *c);
+void tspec_check_promises(tspec_checker_t *c, const tspec_items_t *items);
+
+#endif

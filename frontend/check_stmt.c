@@ -1,0 +1,290 @@
+#include <string.h>
+
+#include "frontend/check_ops.h"
+#include "frontend/check_rules.h"
+
+static void check_block(tspec_checker_t *c, const tspec_ast_block_t *block);
+
+// ---- let
+// --------------------------------------------------------------------------------------------
+
+// What a let or a rebinding may hold: not several values, not none.
+static tspec_cv_t single_value(tspec_checker_t *c, tspec_cv_t cv, const char *name,
+                               tspec_range_t range) {
+  if (cv.kind == TSPEC_CV_TUPLE) {
+    tspec_check_error(c, range, "'%s' would be %zu values; let (a, ..) = .. takes them apart", name,
+                      cv.u.list->count);
+    return tspec_cv_error();
+  }
+  if (cv.kind == TSPEC_CV_NONE) {
+    tspec_check_error(c, range, "'%s' would have no value: this call returns none", name);
+    return tspec_cv_error();
+  }
+  cv.axis = NULL;
+  return cv;
+}
+
+// A tensor gets the name of its let and, if something says so, a constraint.
+static tspec_cv_t place_let(tspec_checker_t *c, tspec_ast_name_t name, tspec_cv_t cv,
+                            const tspec_ast_sharding_t *written, const char *const *axes) {
+  if (cv.kind != TSPEC_CV_TENSOR) {
+    if (written != NULL && cv.kind != TSPEC_CV_ERROR) {
+      tspec_check_error(c, written->range, "a sharding needs a tensor, but '%s' is %s", name.text,
+                        tspec_check_describe(c, cv));
+    }
+    return cv;
+  }
+  const char *path = tspec_check_join_path(c, c->frame->path, name.text);
+  tspec_declared_t declared = {.kind = TSPEC_DECLARED_LET,
+                               .path = path,
+                               .type = cv.u.tensor->type,
+                               .axes = axes,
+                               .written = written,
+                               .range = name.range};
+  const tspec_sharding_t *sharding = tspec_check_starting_sharding(c, &declared);
+  tspec_site_t site = {name.range, NULL};
+  return tspec_cv_tensor(tspec_emit_constraint(c, site, cv.u.tensor, sharding, path));
+}
+
+static void check_tuple_let(tspec_checker_t *c, const tspec_ast_stmt_t *stmt, tspec_cv_t cv) {
+  const tspec_ast_names_t *names = &stmt->u.let.names;
+  size_t count = cv.kind == TSPEC_CV_TUPLE ? cv.u.list->count : cv.kind == TSPEC_CV_NONE ? 0 : 1;
+  if (cv.kind != TSPEC_CV_ERROR && count != names->count) {
+    tspec_check_error(c, stmt->u.let.value->range, "%zu name%s for %zu value%s", names->count,
+                      names->count == 1 ? "" : "s", count, count == 1 ? "" : "s");
+    cv = tspec_cv_error();
+  }
+  for (size_t i = 0; i < names->count; ++i) {
+    tspec_cv_t item = cv.kind == TSPEC_CV_TUPLE ? cv.u.list->items[i] : cv;
+    item.axis = NULL;
+    if (strcmp(names->items[i].text, "_") != 0) {
+      tspec_frame_add(c, names->items[i], place_let(c, names->items[i], item, NULL, NULL));
+    }
+  }
+}
+
+static void check_let(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
+  tspec_cv_t cv = tspec_check_expr(c, stmt->u.let.value);
+  if (stmt->u.let.is_tuple) {
+    check_tuple_let(c, stmt, cv);
+    return;
+  }
+  tspec_ast_name_t name = stmt->u.let.names.items[0];
+  const char *const *axes = NULL;
+  cv = single_value(c, cv, name.text, stmt->u.let.value->range);
+  if (stmt->u.let.type != NULL) {
+    const char *what = tspec_arena_printf(c->arena, "'%s'", name.text);
+    tspec_operand_t operand = {cv, stmt->u.let.value->range};
+    cv = tspec_check_fits(c, stmt->u.let.type, operand, what, &axes);
+  }
+  tspec_frame_add(c, name, place_let(c, name, cv, stmt->u.let.sharding, axes));
+}
+
+// ---- assignments
+// --------------------------------------------------------------------------------------
+
+static void assign_name(tspec_checker_t *c, const tspec_ast_expr_t *target, tspec_cv_t cv,
+                        tspec_range_t range) {
+  const char *name = target->u.name;
+  tspec_named_t *local = tspec_frame_find(c->frame, name);
+  if (local != NULL) {
+    local->cv = single_value(c, cv, name, range);
+    if (local->cv.kind == TSPEC_CV_TENSOR) {
+      const char *path = tspec_check_join_path(c, c->frame->path, name);
+      tspec_emit_constraint(c, (tspec_site_t){target->range, NULL}, local->cv.u.tensor, NULL, path);
+    }
+    return;
+  }
+  tspec_cv_t old;
+  if (!tspec_check_lookup(c, name, target->range, &old)) {
+    tspec_check_undeclared(c, name, target->range);
+    return;
+  }
+  if (old.kind == TSPEC_CV_SLOT || old.kind == TSPEC_CV_ABSENT) {
+    bool is_param = old.kind == TSPEC_CV_SLOT && !old.u.slot->is_state;
+    tspec_check_absent(c, target->range,
+                       tspec_arena_printf(c->arena, "assigning the %s '%s'",
+                                          is_param ? "parameter" : "state", name));
+  } else if (old.kind != TSPEC_CV_ERROR) {
+    tspec_check_error(c, target->range,
+                      "'%s' cannot be assigned: it is no local, state or parameter; 'let %s = ..' "
+                      "makes a local",
+                      name, name);
+    tspec_range_t declared;
+    if (tspec_check_declared_at(c, name, &declared)) {
+      tspec_check_note(c, declared, "'%s' is declared here", name);
+    }
+  }
+}
+
+static void check_assign(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
+  const tspec_ast_expr_t *target = stmt->u.assign.target;
+  tspec_cv_t cv = tspec_check_expr(c, stmt->u.assign.value);
+  if (target->kind == TSPEC_AST_EXPR_NAME) {
+    assign_name(c, target, cv, stmt->u.assign.value->range);
+  } else if (target->kind == TSPEC_AST_EXPR_INDEX) {
+    tspec_check_expr(c, target->u.index.base);
+    tspec_check_absent(c, target->range, "assigning a part of a tensor");
+  } else {
+    tspec_check_reference(c, target);
+    tspec_check_absent(c, target->range, "assigning the state of an instance");
+  }
+}
+
+// ---- return
+// -------------------------------------------------------------------------------------------
+
+static void check_return(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
+  TSPEC_VEC(tspec_cv_t) values = {0};
+  bool ok = true;
+  for (size_t i = 0; i < stmt->u.ret.count; ++i) {
+    tspec_cv_t cv = tspec_check_expr(c, stmt->u.ret.items[i]);
+    cv.axis = NULL;
+    ok = ok && !tspec_cv_is_error(cv);
+    if (cv.kind == TSPEC_CV_NONE) {
+      tspec_check_error(c, stmt->u.ret.items[i]->range, "this call returns no value");
+      ok = false;
+    } else if (cv.kind == TSPEC_CV_TUPLE) {
+      for (size_t k = 0; k < cv.u.list->count; ++k) {
+        TSPEC_VEC_PUSH(c->arena, &values, cv.u.list->items[k]);
+      }
+    } else {
+      TSPEC_VEC_PUSH(c->arena, &values, cv);
+    }
+  }
+  tspec_frame_t *frame = c->frame;
+  if (frame->nloops > 0) {
+    tspec_check_error(c, stmt->range, "'return' inside a 'for': it stands last in its function");
+    ok = false;
+  }
+  frame->returned = true;
+  if (!ok) {
+    frame->result = tspec_cv_error();
+  } else if (values.count == 0) {
+    frame->result = (tspec_cv_t){.kind = TSPEC_CV_NONE};
+  } else if (values.count == 1) {
+    frame->result = values.items[0];
+  } else {
+    tspec_cvs_t *list = TSPEC_ARENA_NEW(c->arena, tspec_cvs_t, 1);
+    *list = (tspec_cvs_t){values.count, values.items};
+    frame->result = (tspec_cv_t){.kind = TSPEC_CV_TUPLE, .u.list = list};
+  }
+}
+
+// ---- for, if
+// ------------------------------------------------------------------------------------------
+
+static void check_for(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
+  const tspec_ast_expr_t *from = stmt->u.loop.lo, *to = stmt->u.loop.hi;
+  int64_t lo = 0, hi = 0;
+  bool ok = tspec_cv_whole(c, tspec_check_expr(c, from), from->range, "the bound of a 'for'", &lo);
+  ok = tspec_cv_whole(c, tspec_check_expr(c, to), to->range, "the bound of a 'for'", &hi) && ok;
+  size_t nlive = c->frame->live.count;
+  int nerrors = c->diag->nerrors;
+  ++c->frame->nloops;
+  for (int64_t i = lo; ok && i < hi; ++i) {
+    tspec_frame_add(c, stmt->u.loop.var, tspec_cv_number((double)i));
+    check_block(c, &stmt->u.loop.body);
+    tspec_frame_trim(c, nlive);
+    ok = c->diag->nerrors == nerrors; // the other iterations would only say the same
+  }
+  --c->frame->nloops;
+}
+
+static bool check_condition(tspec_checker_t *c, const tspec_ast_expr_t *expr, double *out_value) {
+  tspec_cv_t cv = tspec_check_expr(c, expr);
+  if (cv.kind == TSPEC_CV_TENSOR) {
+    tspec_check_error(c, expr->range,
+                      "the condition of an 'if' must be known at compile time, but this is %s; "
+                      "select(c, a, b) chooses at run time",
+                      tspec_check_describe(c, cv));
+    return false;
+  }
+  return tspec_cv_real(c, cv, expr->range, "the condition of an 'if'", out_value);
+}
+
+static void check_if(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
+  for (size_t i = 0; i < stmt->u.cond.narms; ++i) {
+    const tspec_ast_arm_t *arm = &stmt->u.cond.arms[i];
+    double cond = 1;
+    if (arm->cond != NULL && !check_condition(c, arm->cond, &cond)) {
+      c->frame->result = tspec_cv_error(); // a return in an arm is not missed then
+      return;
+    }
+    if (cond != 0) {
+      check_block(c, &arm->body);
+      return;
+    }
+  }
+}
+
+// ---- all
+// ----------------------------------------------------------------------------------------------
+
+static void check_update(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
+  const char *name = stmt->u.update.is_apply ? "'apply'" : "'minimize'";
+  tspec_check_absent(c, stmt->range, name);
+  tspec_check_expr(c, stmt->u.update.value);
+  for (size_t i = 0; i < stmt->u.update.nupdates; ++i) {
+    const tspec_ast_update_t *update = &stmt->u.update.updates[i];
+    const tspec_global_t *global = tspec_home_find(c->frame->home, update->optimizer.text);
+    if (global == NULL) {
+      tspec_check_undeclared(c, update->optimizer.text, update->optimizer.range);
+    } else if (global->kind != TSPEC_GLOBAL_OPTIMIZER) {
+      tspec_check_error(c, update->optimizer.range, "'%s' is no optimizer", global->name.text);
+    }
+    tspec_arg_value_t *args = NULL;
+    tspec_check_args(c, &update->args, &args);
+  }
+  if (stmt->u.update.clip != NULL) {
+    tspec_check_expr(c, stmt->u.update.clip);
+  }
+}
+
+static void check_stmt(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
+  switch (stmt->kind) {
+  case TSPEC_AST_STMT_LET:
+    check_let(c, stmt);
+    break;
+  case TSPEC_AST_STMT_ASSIGN:
+    check_assign(c, stmt);
+    break;
+  case TSPEC_AST_STMT_RETURN:
+    check_return(c, stmt);
+    break;
+  case TSPEC_AST_STMT_FOR:
+    check_for(c, stmt);
+    break;
+  case TSPEC_AST_STMT_IF:
+    check_if(c, stmt);
+    break;
+  case TSPEC_AST_STMT_UPDATE:
+    check_update(c, stmt);
+    break;
+  case TSPEC_AST_STMT_NEXT:
+    tspec_check_error(c, stmt->range, "'next' and 'emit' stand in the body of a 'scan' alone");
+    break;
+  case TSPEC_AST_STMT_CALL:
+    tspec_check_expr(c, stmt->u.call);
+    break;
+  }
+}
+
+static void check_block(tspec_checker_t *c, const tspec_ast_block_t *block) {
+  size_t nlive = c->frame->live.count;
+  for (size_t i = 0; i < block->count; ++i) {
+    if (c->frame->returned) {
+      tspec_check_error(c, block->items[i]->range,
+                        "this is never run: 'return' stands last in a function");
+      break;
+    }
+    check_stmt(c, block->items[i]);
+  }
+  tspec_frame_trim(c, nlive);
+}
+
+void tspec_check_body(tspec_checker_t *c, const tspec_ast_block_t *block) {
+  c->frame->returned = false;
+  c->frame->result = (tspec_cv_t){.kind = TSPEC_CV_NONE};
+  check_block(c, block);
+}
