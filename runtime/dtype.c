@@ -116,6 +116,18 @@ static float round_to_odd(double number) {
   return float_of(bits | 1u);
 }
 
+// Truncated and cut to [low, high]; both are exact as doubles, or `high` is 2^63 - 1, above every
+// double that is cast.
+static int64_t saturate(double number, int64_t low, int64_t high) {
+  if (isnan(number)) {
+    return 0;
+  }
+  if (number <= (double)low) {
+    return low;
+  }
+  return number >= (double)high ? high : (int64_t)number;
+}
+
 void tspec_rt_dtype_store(tspec_rt_dtype_t dtype, double number, void *out) {
 #define STORE(type, value)                                                                         \
   do {                                                                                             \
@@ -136,19 +148,19 @@ void tspec_rt_dtype_store(tspec_rt_dtype_t dtype, double number, void *out) {
     STORE(uint16_t, tspec_rt_f16_from_f32(round_to_odd(number)));
     break;
   case TSPEC_RT_I64:
-    STORE(int64_t, (int64_t)number);
+    STORE(int64_t, (int64_t)saturate(number, INT64_MIN, INT64_MAX));
     break;
   case TSPEC_RT_I32:
-    STORE(int32_t, (int32_t)number);
+    STORE(int32_t, (int32_t)saturate(number, INT32_MIN, INT32_MAX));
     break;
   case TSPEC_RT_I16:
-    STORE(int16_t, (int16_t)number);
+    STORE(int16_t, (int16_t)saturate(number, INT16_MIN, INT16_MAX));
     break;
   case TSPEC_RT_I8:
-    STORE(int8_t, (int8_t)number);
+    STORE(int8_t, (int8_t)saturate(number, INT8_MIN, INT8_MAX));
     break;
   case TSPEC_RT_U8:
-    STORE(uint8_t, (uint8_t)number);
+    STORE(uint8_t, (uint8_t)saturate(number, 0, UINT8_MAX));
     break;
   case TSPEC_RT_BOOL:
   case TSPEC_RT_DTYPE_COUNT:
@@ -156,4 +168,41 @@ void tspec_rt_dtype_store(tspec_rt_dtype_t dtype, double number, void *out) {
     break;
   }
 #undef STORE
+}
+
+double tspec_rt_dtype_load(tspec_rt_dtype_t dtype, const void *from) {
+  union {
+    double f64;
+    float f32;
+    uint16_t half;
+    int64_t i64;
+    int32_t i32;
+    int16_t i16;
+    int8_t i8;
+    uint8_t u8;
+  } element = {0};
+  memcpy(&element, from, (size_t)tspec_rt_dtype_bytes(dtype));
+  switch (dtype) {
+  case TSPEC_RT_F64:
+    return element.f64;
+  case TSPEC_RT_F32:
+    return (double)element.f32;
+  case TSPEC_RT_BF16:
+    return (double)tspec_rt_f32_from_bf16(element.half);
+  case TSPEC_RT_F16:
+    return (double)tspec_rt_f32_from_f16(element.half);
+  case TSPEC_RT_I64:
+    return (double)element.i64;
+  case TSPEC_RT_I32:
+    return element.i32;
+  case TSPEC_RT_I16:
+    return element.i16;
+  case TSPEC_RT_I8:
+    return element.i8;
+  case TSPEC_RT_U8:
+  case TSPEC_RT_BOOL:
+  case TSPEC_RT_DTYPE_COUNT:
+    break;
+  }
+  return element.u8;
 }

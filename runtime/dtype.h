@@ -53,9 +53,11 @@ float tspec_rt_f32_from_bf16(uint16_t bits);
 uint16_t tspec_rt_bf16_from_f32(float number);
 float tspec_rt_f32_from_f16(uint16_t bits);
 uint16_t tspec_rt_f16_from_f32(float number);
-/// A double rounded once to `dtype` (f16 and bf16 too: no double rounding), stored at `out`;
-/// integers truncate and must be in range, bool is != 0.
+/// A double rounded once to `dtype` (f16 and bf16 straight, not by way of f32), stored at `out`.
+/// Integers truncate and saturate, NaN becomes 0; bool is != 0.
 void tspec_rt_dtype_store(tspec_rt_dtype_t dtype, double number, void *out);
+/// The element at `from` as a double (i64: the nearest one).
+double tspec_rt_dtype_load(tspec_rt_dtype_t dtype, const void *from);
 
 /// out[i] = parts[0][i] op parts[1][i] op ..., in this order for every i. f16 and bf16 are combined
 /// in f32 and rounded once; integers wrap; a NaN makes max and min NaN, and +0 is above -0. `out`

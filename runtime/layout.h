@@ -56,9 +56,10 @@ typedef struct tspec_rt_layout_t {
 typedef struct tspec_rt_tensor_t {
   tspec_rt_dtype_t dtype;
   tspec_rt_layout_t layout;
-  tspec_rt_box_t box; ///< what this rank holds
-  int64_t elems;      ///< in this rank's block
-  int64_t bytes;      ///< of this rank's block
+  const int64_t *sizes; ///< of the whole tensor, per dim
+  tspec_rt_box_t box;   ///< what this rank holds
+  int64_t elems;        ///< in this rank's block
+  int64_t bytes;        ///< of this rank's block
 } tspec_rt_tensor_t;
 
 /// Block `index` of `nblocks` over `size` elements: [index * c, (index + 1) * c) with c = ceil(size

@@ -23,13 +23,16 @@ static void *get(tspec_rt_program_t *program, uint64_t count, size_t bytes) {
 static bool init_tensor(tspec_rt_program_t *program, const tspec_image_tensor_t *image,
                         tspec_rt_tensor_t *out_tensor) {
   tspec_rt_pieces_t *splits = get(program, image->dims.count, sizeof *splits);
-  if (splits == NULL) {
+  int64_t *sizes = get(program, image->dims.count, sizeof *sizes);
+  if (splits == NULL || sizes == NULL) {
     return false;
   }
   const tspec_image_dim_t *dims = tspec_rt_image_span(program->image, image->dims);
   for (uint32_t d = 0; d < image->dims.count; ++d) {
     splits[d] = tspec_rt_image_pieces(program->image, dims[d].pieces);
+    sizes[d] = dims[d].size;
   }
+  out_tensor->sizes = sizes;
   out_tensor->dtype = (tspec_rt_dtype_t)image->dtype;
   out_tensor->layout =
       (tspec_rt_layout_t){.ndims = (int)image->dims.count,

@@ -29,8 +29,8 @@ typedef struct tspec_rt_slot_t {
   const char *name;
   tspec_rt_buffer_t *buffer;
   int64_t param; ///< updates: the parameter that takes the value; else -1
-  void *stage;   ///< results and updates that must be set aside before parameters change: a copy of
-                 ///< the block; else NULL
+  void *stage;   ///< a copy of the block, or NULL. Inputs: what every run starts from. Results and
+                 ///< updates: set aside, as the parameter that holds the value is about to change
 } tspec_rt_slot_t;
 
 typedef struct tspec_rt_step_t {
@@ -60,7 +60,8 @@ typedef struct tspec_rt_entry_t {
   tspec_rt_slot_t *inputs;
   tspec_rt_slot_t *results;
   tspec_rt_slot_t *updates;
-  tspec_rt_step_t *steps;
+  tspec_rt_step_t *steps; ///< NULL until the entry is prepared
+  int64_t runs;           ///< so far
 } tspec_rt_entry_t;
 
 /// A group of ranks, kept by its pieces so that each is made once.

@@ -205,6 +205,27 @@ static tspec_rt_status_t prepare_step(tspec_rt_program_t *program, tspec_rt_entr
   }
 }
 
+// What the image's check cannot see as it knows no rank: blocks of one place agree in size.
+static tspec_rt_status_t check_blocks(const tspec_rt_program_t *program,
+                                      const tspec_rt_entry_t *entry, tspec_rt_error_t *error) {
+  for (int i = 0; i < entry->nbuffers; ++i) {
+    const tspec_rt_buffer_t *buffer = &entry->buffers[i];
+    if (buffer->image->space == TSPEC_IMAGE_PARAM &&
+        buffer->tensor->bytes > program->params[buffer->image->index].tensor->bytes) {
+      return tspec_rt_fail(error, TSPEC_RT_IMAGE, "program image: a view larger than '%s'",
+                           program->params[buffer->image->index].path);
+    }
+  }
+  for (int i = 0; i < entry->nupdates; ++i) {
+    const tspec_rt_param_t *param = &program->params[entry->updates[i].param];
+    if (entry->updates[i].buffer->tensor->bytes != param->tensor->bytes) {
+      return tspec_rt_fail(error, TSPEC_RT_IMAGE, "program image: the update of '%s' does not fit",
+                           param->path);
+    }
+  }
+  return TSPEC_RT_OK;
+}
+
 tspec_rt_status_t tspec_rt_program_prepare(tspec_rt_program_t *program, tspec_comm_t *comm,
                                            tspec_rt_entry_t *entry, tspec_rt_error_t *error) {
   program->comm = comm;
@@ -217,7 +238,7 @@ tspec_rt_status_t tspec_rt_program_prepare(tspec_rt_program_t *program, tspec_co
   if (entry->steps == NULL) {
     return out_of_memory(error);
   }
-  tspec_rt_status_t status = TSPEC_RT_OK;
+  tspec_rt_status_t status = check_blocks(program, entry, error);
   for (uint32_t i = 0; i < count; ++i) {
     tspec_rt_step_t *step = &entry->steps[i];
     step->image = &images[i];

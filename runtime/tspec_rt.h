@@ -1,0 +1,106 @@
+// The runtime's public interface: what a compiled program's own main uses, and what any other
+// program can use that links a compiled object (tspecc --emit=obj) and libtspecrt. All ranks make
+// the same calls in the same order unless a call says that it is local. After a failure on some
+// ranks only, tspec_rt_settle brings all to one outcome.
+//
+//   extern const tspec_compiled_t tspec_program_gpt;
+//   tspec_rt_t *rt = NULL;
+//   tspec_rt_open_t open = {.compiled = &tspec_program_gpt};
+//   if (tspec_rt_open(&open, &rt) == TSPEC_RT_OK && tspec_rt_init_params(rt, 0) == TSPEC_RT_OK ...
+#ifndef TSPEC_RUNTIME_TSPEC_RT_H
+#define TSPEC_RUNTIME_TSPEC_RT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/dtype.h"
+#include "runtime/image.h"
+#include "runtime/status.h"
+
+typedef struct tspec_rt_t tspec_rt_t;
+
+/// How to open a program; zero what does not matter.
+typedef struct tspec_rt_open_t {
+  const tspec_compiled_t *compiled; ///< borrowed for the life of the rt
+  const char *const *entries;       ///< names of those that will run; NULL: all
+  int nentries;
+  bool deterministic;     ///< sums in rank order, builtin products
+  int threads;            ///< of each rank; 0: 1
+  double timeout_seconds; ///< that a collective may take; 0: 300
+  int64_t profile_events; ///< room for so many steps of tspec_rt_write_profile; 0: no profile
+} tspec_rt_open_t;
+
+/// A tensor as this rank sees it. `memory` is this rank's block, dense and row-major.
+typedef struct tspec_rt_view_t {
+  const char *name;
+  tspec_rt_dtype_t dtype;
+  int ndims;
+  const int64_t *begin; ///< first global index of the block, per dim
+  const int64_t *end;   ///< one past the last
+  const int64_t *sizes; ///< of the whole tensor
+  void *memory;
+} tspec_rt_view_t;
+
+/// Checks the image and the processor, starts MPI if the mesh has more than one rank and nobody
+/// has, plans, and gets all memory. Ownership: *out_rt is closed by tspec_rt_close, also after a
+/// failure, when it carries the message; NULL only when out of memory. Ranks: collective over
+/// MPI_COMM_WORLD, which must have as many ranks as the mesh.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_open(const tspec_rt_open_t *open, tspec_rt_t **out_rt);
+/// Ends MPI if tspec_rt_open started it. Ranks: collective.
+void tspec_rt_close(tspec_rt_t *rt);
+
+/// Why the last call failed on this rank, without "rank 2/8: "; "" if none has. Ranks: local.
+const char *tspec_rt_message(const tspec_rt_t *rt);
+int tspec_rt_rank(const tspec_rt_t *rt);
+int tspec_rt_nranks(const tspec_rt_t *rt);
+
+/// If `status` is a failure on any rank, the lowest such rank prints its line to stderr, and all
+/// get a failure; *out_exit_code (may be NULL) is what all should exit with. Ranks: collective.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_settle(tspec_rt_t *rt, tspec_rt_status_t status,
+                                                    int *out_exit_code);
+/// Prints this rank's message and takes all ranks down. For failures in the middle of a run. Ranks:
+/// local.
+_Noreturn void tspec_rt_abort(tspec_rt_t *rt, tspec_rt_status_t status);
+
+/// Gives every parameter and state its initial value: docs/numbers.md. Ranks: local.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_init_params(tspec_rt_t *rt, uint64_t seed);
+/// Reads parameters and state from a .safetensors file, by path, each rank its own bytes. Ranks:
+/// local.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_load_params(tspec_rt_t *rt, const char *file);
+/// Writes them as whole tensors, under a temporary name until all is well. Ranks: collective.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_save_params(tspec_rt_t *rt, const char *file);
+
+/// An input, a result or a parameter; false if there is none of that name (inputs and results: of
+/// an opened entry). Ranks: local.
+bool tspec_rt_find_input(const tspec_rt_t *rt, const char *entry, const char *name,
+                         tspec_rt_view_t *out_view);
+bool tspec_rt_find_result(const tspec_rt_t *rt, const char *entry, const char *name,
+                          tspec_rt_view_t *out_view);
+bool tspec_rt_find_param(const tspec_rt_t *rt, const char *path, tspec_rt_view_t *out_view);
+
+/// Fills an input from "FILE.npy", "FILE.safetensors[:TENSOR]" or a number. The value is kept apart
+/// and put in place before every run. Ranks: local.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_read_input(tspec_rt_t *rt, const char *entry,
+                                                        const char *name, const char *from);
+/// Writes a result of the last run to a .npy file as one whole array. Ranks: collective.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_write_result(tspec_rt_t *rt, const char *entry,
+                                                          const char *name, const char *file);
+
+/// Runs an entry once: inputs that were read are put in place (others are as the caller set them; a
+/// run may use their memory for something else once they are no longer needed), the steps run,
+/// parameters and state take their new values. Results stay readable until the next run. Errors: a
+/// collective or a product failed; the ranks may then be apart, so end with tspec_rt_abort. Ranks:
+/// collective.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_run(tspec_rt_t *rt, const char *entry);
+
+/// A Chrome trace of the runs so far: kernels, products and collectives with bytes and source
+/// lines, one row per rank. Ranks: collective.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_write_profile(tspec_rt_t *rt, const char *file);
+/// What every collective of the opened entries sends in one run (the busiest rank, ring
+/// convention), next to what the compiler predicted, and how often it ran. Ranks: collective.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_write_counts(tspec_rt_t *rt, const char *file);
+
+/// The whole command line of a compiled program. Returns the exit code.
+int tspec_rt_main(int argc, char **argv, const tspec_compiled_t *compiled);
+
+#endif
