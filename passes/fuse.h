@@ -164,7 +164,10 @@ uint64_t tspec_nest_fixed_dims(const tspec_nest_t *nest);
 void tspec_nest_store_atoms(tspec_nest_t *nest);
 /// Stores a register at a linear index of a root's buffer.
 void tspec_nest_store(tspec_nest_t *nest, int root, int linear, int ssa);
-/// Kernels with reductions.
+/// Elements of the largest block.
+int64_t tspec_nest_capacity(const tspec_nest_t *nest, const tspec_value_t *value);
+/// Kernels without reductions (fuse_elementwise.c), and with them (fuse_reduce.c).
+void tspec_nest_emit_elementwise(tspec_nest_t *nest);
 void tspec_nest_emit_reduce(tspec_nest_t *nest);
 
 // ---- scalars (fuse_scalar.c, fuse_convert.c)

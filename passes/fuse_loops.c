@@ -6,10 +6,6 @@
 #include "passes/fuse.h"
 #include "runtime/image.h"
 
-// Side of the blocks in which a transposed operand is walked, so that both sides' cache lines are
-// used up while they are there: 32 x 32 f32 are 4 KiB on each side.
-#define TILE 32
-
 void tspec_nest_line(tspec_nest_t *nest, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -337,8 +333,9 @@ int tspec_nest_linear(tspec_nest_t *nest, const tspec_value_t *value, const tspe
 
 // ---- atoms -------------------------------------------------------------------------------------
 
-static int64_t capacity(const tspec_value_t *value, tspec_arena_t *arena) {
-  int64_t elems = tspec_type_elems(tspec_sharding_local_type(arena, value->sharding, value->type));
+int64_t tspec_nest_capacity(const tspec_nest_t *nest, const tspec_value_t *value) {
+  int64_t elems =
+      tspec_type_elems(tspec_sharding_local_type(nest->arena, value->sharding, value->type));
   return elems > 0 ? elems : 1;
 }
 
@@ -347,7 +344,7 @@ static int emit_load(tspec_nest_t *nest, const tspec_atom_t *atom) {
   int linear = tspec_nest_linear(nest, atom->value, atom->coords);
   int memory =
       tspec_nest_let(nest, "memref.load %%b%d[%%%d] : memref<%" PRId64 "x%s>", atom->buffer, linear,
-                     capacity(atom->value, nest->arena), tspec_memory_type(dtype));
+                     tspec_nest_capacity(nest, atom->value), tspec_memory_type(dtype));
   return tspec_register_from_memory(nest, dtype, memory);
 }
 
@@ -511,7 +508,7 @@ void tspec_nest_store(tspec_nest_t *nest, int root, int linear, int ssa) {
   const tspec_value_t *value = nest->roots.items[root].value;
   int memory = tspec_register_to_memory(nest, value->type.dtype, ssa);
   tspec_nest_line(nest, "memref.store %%%d, %%b%d[%%%d] : memref<%" PRId64 "x%s>", memory,
-                  (int)nest->operands.count + root, linear, capacity(value, nest->arena),
+                  (int)nest->operands.count + root, linear, tspec_nest_capacity(nest, value),
                   tspec_memory_type(value->type.dtype));
 }
 
@@ -526,80 +523,6 @@ void tspec_nest_store_atoms(tspec_nest_t *nest) {
   }
 }
 
-// ---- kernels without reductions ----------------------------------------------------------------
-
-/// The loop along which some load is contiguous while the last loop makes it jump: -1 if none.
-static int transposed_loop(const tspec_nest_t *nest) {
-  int last = (int)nest->loops.count - 1;
-  for (size_t i = 0; i < nest->body->atoms.count; i++) {
-    const tspec_atom_t *atom = nest->body->atoms.items[i];
-    int rank = atom->value->type.rank;
-    if (atom->kind != TSPEC_ATOM_LOAD || rank < 2 || atom->coords[rank - 1].dim < 0) {
-      continue;
-    }
-    int loop = nest->loop_of_dim[atom->coords[rank - 1].dim];
-    bool moves = (atom->dims & tspec_loop_dims(&nest->loops.items[last])) != 0;
-    if (loop >= 0 && loop != last && moves) {
-      return loop;
-    }
-  }
-  return -1;
-}
-
-typedef struct bounds_t {
-  int lo, hi;
-} bounds_t;
-
-static bounds_t loop_bounds(tspec_nest_t *nest, int loop) {
-  if (loop == 0) {
-    return (bounds_t){nest->begin, nest->end};
-  }
-  int lo = tspec_nest_index(nest, 0);
-  return (bounds_t){lo, tspec_nest_amount(nest, nest->loops.items[loop].extent)};
-}
-
-/// Opens a loop over blocks of TILE; returns the bounds of the block.
-static bounds_t open_tiles(tspec_nest_t *nest, bounds_t whole) {
-  int step = tspec_nest_index(nest, TILE);
-  int lo = nest->nssa++;
-  tspec_nest_line(nest, "scf.for %%%d = %%%d to %%%d step %%%d {", lo, whole.lo, whole.hi, step);
-  int end = tspec_nest_let(nest, "arith.addi %%%d, %%%d overflow<nsw> : index", lo, step);
-  return (bounds_t){lo, tspec_nest_let(nest, "arith.minsi %%%d, %%%d : index", end, whole.hi)};
-}
-
-static void emit_elementwise(tspec_nest_t *nest) {
-  int nloops = (int)nest->loops.count, last = nloops - 1;
-  uint64_t open = tspec_nest_fixed_dims(nest);
-  int tiled = nloops >= 2 ? transposed_loop(nest) : -1;
-  int nopen = 0;
-  tspec_nest_atoms(nest, open);
-  for (int i = 0; i < nloops; i++) {
-    if (tiled >= 0 && (i == tiled || i == last)) {
-      continue;
-    }
-    bounds_t whole = loop_bounds(nest, i);
-    tspec_nest_open(nest, i, whole.lo, whole.hi);
-    open |= tspec_loop_dims(&nest->loops.items[i]);
-    tspec_nest_atoms(nest, open);
-    nopen++;
-  }
-  if (tiled >= 0) {
-    bounds_t rows = open_tiles(nest, loop_bounds(nest, tiled));
-    bounds_t columns = open_tiles(nest, loop_bounds(nest, last));
-    tspec_nest_open(nest, tiled, rows.lo, rows.hi);
-    open |= tspec_loop_dims(&nest->loops.items[tiled]);
-    tspec_nest_atoms(nest, open);
-    tspec_nest_open(nest, last, columns.lo, columns.hi);
-    open |= tspec_loop_dims(&nest->loops.items[last]);
-    tspec_nest_atoms(nest, open);
-    nopen += 4;
-  }
-  tspec_nest_store_atoms(nest);
-  for (int i = 0; i < nopen; i++) {
-    tspec_nest_close(nest);
-  }
-}
-
 void tspec_nest_emit(tspec_nest_t *nest) {
   // Extents of merged dims are products, computed before everything else.
   plan_loops(nest);
@@ -607,7 +530,7 @@ void tspec_nest_emit(tspec_nest_t *nest) {
   if (nest->reduced_dims != 0 || nest->roots.items[0].reduce != NULL) {
     tspec_nest_emit_reduce(nest);
   } else {
-    emit_elementwise(nest);
+    tspec_nest_emit_elementwise(nest);
   }
 }
 
@@ -619,7 +542,7 @@ static void print_signature(const tspec_nest_t *nest, tspec_buf_t *out) {
   for (size_t i = 0; i < nbuffers; i++) {
     const tspec_value_t *value = buffer_value(nest, i);
     tspec_buf_printf(out, "%%b%zu: memref<%" PRId64 "x%s> {llvm.noalias}, ", i,
-                     capacity(value, nest->arena), tspec_memory_type(value->type.dtype));
+                     tspec_nest_capacity(nest, value), tspec_memory_type(value->type.dtype));
   }
   for (size_t i = 0; i < nest->arg_ssa.count; i++) {
     tspec_buf_printf(out, "%%%d: index, ", nest->arg_ssa.items[i]);
