@@ -3,8 +3,10 @@
 #include "ir/rules/rules.h"
 
 static const tspec_attr_spec_t kernel_attrs[] = {
-    {"callee", TSPEC_ATTR_STRING, true}, {"args", TSPEC_ATTR_INTS, true},
-    {"range", TSPEC_ATTR_INT, true},     {"axes", TSPEC_ATTR_AXES, true},
+    {"callee", TSPEC_ATTR_STRING, true},
+    {"args", TSPEC_ATTR_INTS, true},
+    {"range", TSPEC_ATTR_INT, true},
+    {"axes", TSPEC_ATTR_AXES, true},
     {0},
 };
 static const tspec_attr_spec_t view_attrs[] = {{"shape", TSPEC_ATTR_INTS, true}, {0}};
