@@ -11,9 +11,6 @@
 #include "frontend/parser.h"
 #include "passes/expect.h"
 
-// INTERIM: until the checker is in the tree
-#pragma weak tspec_check
-
 // ---- what a command needs ----
 
 static bool is_text(tspec_output_t output) {
@@ -131,10 +128,6 @@ static bool read_tspec(tspec_driver_t *driver) {
   const tspec_command_t *command = driver->command;
   driver->ast = tspec_parse(driver->arena, &driver->sources, driver->file, &driver->diag);
   if (driver->diag.nerrors > 0 || !tspec_driver_dump_source(driver)) {
-    return false;
-  }
-  if (&tspec_check == NULL) {
-    tspec_diag_error(&driver->diag, (tspec_range_t){0}, "no checker in this build");
     return false;
   }
   tspec_check_options_t options = {
