@@ -196,7 +196,8 @@ bool tspec_check_init(tspec_checker_t *c, const tspec_ast_expr_t *expr, tspec_ty
     return false;
   }
   out_param->init = init->kind;
-  out_param->init_args[0] = args[0];
-  out_param->init_args[1] = args[1];
+  bool is_normal = init->kind == TSPEC_INIT_NORMAL || init->kind == TSPEC_INIT_TRUNCATED_NORMAL;
+  out_param->init_args[0] = is_normal ? 0 : args[0];
+  out_param->init_args[1] = is_normal ? args[0] : args[1];
   return true;
 }

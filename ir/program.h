@@ -97,11 +97,10 @@ typedef struct tspec_func_t {
 /// Initial values, keyed by seed, path and global index (language.md 5).
 typedef enum tspec_init_kind_t {
   TSPEC_INIT_FILL,             ///< args: value
-  TSPEC_INIT_NORMAL,           ///< args: mean 0 stddev
-  TSPEC_INIT_TRUNCATED_NORMAL, ///< args: stddev (cut at 2 stddev, not rescaled), or rescaled for
-                               ///< the named ones: args stddev of the underlying normal so that the
-                               ///< result has the wanted variance
-  TSPEC_INIT_UNIFORM, ///< args: lo, hi
+  TSPEC_INIT_NORMAL,           ///< args: mean, stddev
+  TSPEC_INIT_TRUNCATED_NORMAL, ///< args: mean, stddev of the normal that is cut at 2 of them; for
+                               ///< the named ones so that the result has the wanted variance
+  TSPEC_INIT_UNIFORM,          ///< args: lo, hi
 } tspec_init_kind_t;
 
 typedef struct tspec_param_t {
@@ -186,8 +185,8 @@ void tspec_value_replace(tspec_func_t *func, tspec_value_t *from, tspec_value_t 
 int tspec_func_number(tspec_func_t *func);
 /// Removes ops that nothing reads, from the end.
 void tspec_func_remove_dead(tspec_func_t *func);
-/// A deep copy in `arena` (which may be another one). `causes`, `kernels` and foreign attributes are
-/// shared with the original.
+/// A deep copy in `arena` (which may be another one). `causes`, `kernels` and foreign attributes
+/// are shared with the original.
 tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena);
 
 // ---- reading
