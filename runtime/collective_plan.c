@@ -1,7 +1,5 @@
 // Plans of collectives. Each rank works out its own sends and receives from the shardings, in time
 // linear in the group.
-#include <string.h>
-
 #include "runtime/collective.h"
 
 enum {
@@ -14,9 +12,11 @@ enum {
 // One member of the group, seen from the plan.
 typedef struct member_t {
   int64_t rank;
-  int64_t part; ///< coordinate along what is reduced
-  int64_t rest; ///< coordinate along what stays pending
-  int64_t key;  ///< equal for members that hold the same elements of the same partial result
+  int64_t part;       ///< coordinate along what is reduced
+  int64_t rest;       ///< coordinate along what stays pending
+  int64_t key;        ///< equal for members that hold the same elements of the same partial result
+  int64_t copy;       ///< which of those: coordinate along the axes that `from` does not use
+  int64_t wants_copy; ///< which one it turns to for blocks that it lacks
 } member_t;
 
 typedef struct planner_t {
@@ -28,9 +28,10 @@ typedef struct planner_t {
   int nmembers;
   int me;
   const int *members;
-  tspec_rt_pieces_t reduced; ///< pending before, not after
-  tspec_rt_pieces_t kept;    ///< pending before and after
-  int32_t *first;            ///< by key: lowest member that holds it, or -1
+  tspec_rt_pieces_t reduced;    ///< pending before, not after
+  tspec_rt_pieces_t kept;       ///< pending before and after
+  tspec_rt_pieces_t from_spare; ///< axes of the group along which blocks of `from` are copies
+  tspec_rt_pieces_t to_spare;   ///< the same of `to`
 } planner_t;
 
 #define FAIL(planner, ...)                                                                         \
@@ -59,58 +60,117 @@ static tspec_image_piece_t clip(const tspec_image_piece_t *piece, int64_t begin,
   return (tspec_image_piece_t){.axis = piece->axis, .pre = low, .size = fits ? high / low : 1};
 }
 
-// Splits what is pending before into what still is afterwards and what is reduced, cut along the
-// pieces of `after`.
-static tspec_rt_status_t split_pending(planner_t *planner) {
-  tspec_rt_pieces_t before = planner->spec->from->layout.pending;
-  tspec_rt_pieces_t after = planner->spec->to->layout.pending;
-  int64_t room = before.count + 2 * after.count + 2;
-  tspec_image_piece_t *kept = get(planner, room, sizeof *kept);
-  tspec_image_piece_t *reduced = get(planner, room, sizeof *reduced);
-  if (kept == NULL || reduced == NULL) {
+// The first piece of `list` on the axis of `piece` that reaches beyond `done` and begins before
+// `end`.
+static const tspec_image_piece_t *
+next_piece(tspec_rt_pieces_t list, const tspec_image_piece_t *piece, int64_t done, int64_t end) {
+  const tspec_image_piece_t *next = NULL;
+  for (int i = 0; i < list.count; ++i) {
+    const tspec_image_piece_t *candidate = &list.pieces[i];
+    if (candidate->axis == piece->axis && candidate->size > 1 && candidate->pre < end &&
+        candidate->pre * candidate->size > done && (next == NULL || candidate->pre < next->pre)) {
+      next = candidate;
+    }
+  }
+  return next;
+}
+
+// Splits the pieces of `list` into what `used` has of them, and the rest, cut along the pieces of
+// `used`.
+static tspec_rt_status_t split_pieces(planner_t *planner, tspec_rt_pieces_t list,
+                                      tspec_rt_pieces_t used, tspec_rt_pieces_t *out_common,
+                                      tspec_rt_pieces_t *out_rest) {
+  int64_t room = list.count + 2 * used.count + 2;
+  tspec_image_piece_t *common = get(planner, room, sizeof *common);
+  tspec_image_piece_t *rest = get(planner, room, sizeof *rest);
+  if (common == NULL || rest == NULL) {
     return out_of_memory(planner);
   }
-  int nkept = 0;
-  int nreduced = 0;
-  for (int i = 0; i < before.count; ++i) {
-    const tspec_image_piece_t *piece = &before.pieces[i];
+  *out_common = (tspec_rt_pieces_t){0, common};
+  *out_rest = (tspec_rt_pieces_t){0, rest};
+  for (int i = 0; i < list.count; ++i) {
+    const tspec_image_piece_t *piece = &list.pieces[i];
     int64_t done = piece->pre;
     int64_t end = piece->pre * piece->size;
     while (done < end) {
-      // the next piece of `after` from `done` on
-      const tspec_image_piece_t *next = NULL;
-      for (int j = 0; j < after.count; ++j) {
-        const tspec_image_piece_t *candidate = &after.pieces[j];
-        if (candidate->axis == piece->axis && candidate->size > 1 && candidate->pre < end &&
-            candidate->pre * candidate->size > done &&
-            (next == NULL || candidate->pre < next->pre)) {
-          next = candidate;
-        }
-      }
+      const tspec_image_piece_t *next = next_piece(used, piece, done, end);
       int64_t until = next == NULL ? end : (next->pre > done ? next->pre : done);
-      tspec_image_piece_t gone = clip(piece, done, until);
-      if (gone.size > 1) {
-        reduced[nreduced++] = gone;
+      tspec_image_piece_t gap = clip(piece, done, until);
+      if (gap.size > 1) {
+        rest[out_rest->count++] = gap;
       }
       done = until;
       if (next != NULL) {
-        tspec_image_piece_t stays = clip(next, done, end);
-        if (stays.size == 1) {
-          break;
+        tspec_image_piece_t shared = clip(next, done, end);
+        if (shared.size == 1) {
+          break; // pieces that do not refine each other: the sizes will not add up
         }
-        kept[nkept++] = stays;
-        done = stays.pre * stays.size;
+        common[out_common->count++] = shared;
+        done = shared.pre * shared.size;
       }
     }
   }
-  planner->kept = (tspec_rt_pieces_t){nkept, kept};
-  planner->reduced = (tspec_rt_pieces_t){nreduced, reduced};
-  if (tspec_rt_pieces_size(planner->kept) != tspec_rt_pieces_size(after) ||
-      tspec_rt_pieces_size(planner->kept) * tspec_rt_pieces_size(planner->reduced) !=
-          tspec_rt_pieces_size(before)) {
+  if (tspec_rt_pieces_size(*out_common) * tspec_rt_pieces_size(*out_rest) !=
+      tspec_rt_pieces_size(list)) {
+    return FAIL(planner, "pieces of an axis that do not fit together");
+  }
+  return TSPEC_RT_OK;
+}
+
+static tspec_rt_status_t split_pending(planner_t *planner) {
+  tspec_rt_pieces_t after = planner->spec->to->layout.pending;
+  TSPEC_RT_TRY(split_pieces(planner, planner->spec->from->layout.pending, after, &planner->kept,
+                            &planner->reduced));
+  if (tspec_rt_pieces_size(planner->kept) != tspec_rt_pieces_size(after)) {
     return FAIL(planner, "a collective makes a value pending that was not");
   }
   return TSPEC_RT_OK;
+}
+
+// The axes of the group that a layout does not use.
+static tspec_rt_status_t find_spare(planner_t *planner, const tspec_rt_layout_t *layout,
+                                    tspec_rt_pieces_t *out_spare) {
+  int count = layout->pending.count;
+  for (int d = 0; d < layout->ndims; ++d) {
+    count += layout->splits[d].count;
+  }
+  tspec_image_piece_t *used = get(planner, count, sizeof *used);
+  if (used == NULL) {
+    return out_of_memory(planner);
+  }
+  count = 0;
+  for (int d = 0; d <= layout->ndims; ++d) {
+    tspec_rt_pieces_t some = d < layout->ndims ? layout->splits[d] : layout->pending;
+    for (int i = 0; i < some.count; ++i) {
+      used[count++] = some.pieces[i];
+    }
+  }
+  tspec_rt_pieces_t common;
+  return split_pieces(planner, planner->spec->axes, (tspec_rt_pieces_t){count, used}, &common,
+                      out_spare);
+}
+
+static bool same_split(tspec_rt_pieces_t a, tspec_rt_pieces_t b) {
+  bool same = a.count == b.count;
+  for (int i = 0; same && i < a.count; ++i) {
+    same = a.pieces[i].axis == b.pieces[i].axis && a.pieces[i].pre == b.pieces[i].pre &&
+           a.pieces[i].size == b.pieces[i].size;
+  }
+  return same;
+}
+
+// Number of the block of `to` that a rank gets, over the dims whose split changes.
+static int64_t changed_block(const planner_t *planner, int64_t rank) {
+  const tspec_rt_layout_t *from = &planner->spec->from->layout;
+  const tspec_rt_layout_t *to = &planner->spec->to->layout;
+  int64_t number = 0;
+  for (int d = 0; d < to->ndims; ++d) {
+    if (!same_split(from->splits[d], to->splits[d])) {
+      number = number * tspec_rt_pieces_size(to->splits[d]) +
+               tspec_rt_pieces_coordinate(planner->mesh, to->splits[d], rank);
+    }
+  }
+  return number;
 }
 
 static member_t member_at(const planner_t *planner, int index) {
@@ -121,6 +181,12 @@ static member_t member_at(const planner_t *planner, int index) {
   member.key = tspec_rt_layout_block_number(mesh, &planner->spec->from->layout, member.rank);
   member.key = member.key * tspec_rt_pieces_size(planner->kept) + member.rest;
   member.key = member.key * tspec_rt_pieces_size(planner->reduced) + member.part;
+  int64_t ncopies = tspec_rt_pieces_size(planner->from_spare);
+  int64_t nto = tspec_rt_pieces_size(planner->to_spare);
+  member.copy = tspec_rt_pieces_coordinate(mesh, planner->from_spare, member.rank);
+  member.wants_copy = (tspec_rt_pieces_coordinate(mesh, planner->to_spare, member.rank) +
+                       nto % ncopies * (changed_block(planner, member.rank) % ncopies)) %
+                      ncopies;
   return member;
 }
 
@@ -132,24 +198,12 @@ static tspec_rt_box_t to_box(const planner_t *planner, const member_t *member) {
   return tspec_rt_layout_box(planner->mesh, &planner->spec->to->layout, member->rank);
 }
 
-static tspec_rt_status_t find_holders(planner_t *planner) {
-  planner->first = get(planner, planner->mesh->nranks, sizeof *planner->first);
-  if (planner->first == NULL) {
-    return out_of_memory(planner);
-  }
-  memset(planner->first, 0xff, (size_t)planner->mesh->nranks * sizeof *planner->first);
-  for (int i = planner->nmembers - 1; i >= 0; --i) {
-    planner->first[member_at(planner, i).key] = i;
-  }
-  return TSPEC_RT_OK;
-}
-
-// True if `taker` gets what it needs from `giver` by a message: it has no such block itself and
-// nobody lower has.
-static bool takes_from(const planner_t *planner, const member_t *taker, const member_t *giver,
-                       int giver_index) {
-  return taker->rest == giver->rest && taker->key != giver->key &&
-         planner->first[giver->key] == giver_index;
+// True if `taker` gets what it needs of `giver`'s block from `giver`: it holds no such block
+// itself, and of the copies this is its own. The choice shares the work between the copies, so that
+// what moves one block to one rank is a permutation; it is the compiler's, too, whose predictions
+// count on it (ir/shard/cost.h).
+static bool takes_from(const member_t *taker, const member_t *giver) {
+  return taker->rest == giver->rest && taker->key != giver->key && taker->wants_copy == giver->copy;
 }
 
 static tspec_rt_status_t plan_sends(planner_t *planner) {
@@ -163,7 +217,7 @@ static tspec_rt_status_t plan_sends(planner_t *planner) {
   const tspec_rt_box_t *box = &planner->spec->from->box;
   for (int i = 0; i < planner->nmembers; ++i) {
     member_t other = member_at(planner, i);
-    if (i == planner->me || !takes_from(planner, &other, &self, planner->me)) {
+    if (i == planner->me || !takes_from(&other, &self)) {
       continue;
     }
     tspec_rt_box_t wanted = to_box(planner, &other);
@@ -206,7 +260,7 @@ static tspec_rt_status_t plan_recvs(planner_t *planner) {
   for (int i = 0; i < planner->nmembers; ++i) {
     member_t other = member_at(planner, i);
     bool own = i == planner->me;
-    if (!own && !takes_from(planner, &self, &other, i)) {
+    if (!own && !takes_from(&self, &other)) {
       continue;
     }
     tspec_rt_box_t held = from_box(planner, &other);
@@ -257,7 +311,6 @@ static tspec_rt_status_t plan_messages(planner_t *planner, int64_t count) {
 static tspec_rt_status_t plan_exchange(planner_t *planner) {
   tspec_rt_collective_t *plan = planner->plan;
   plan->method = planner->nmembers == 1 ? TSPEC_RT_METHOD_LOCAL : TSPEC_RT_METHOD_EXCHANGE;
-  TSPEC_RT_TRY(find_holders(planner));
   TSPEC_RT_TRY(plan_sends(planner));
   TSPEC_RT_TRY(plan_recvs(planner));
   if (plan->nparts > 1) {
@@ -269,7 +322,7 @@ static tspec_rt_status_t plan_exchange(planner_t *planner) {
 // The backend's allgather serves if everyone needs the same box and each member holds a part of its
 // own of it.
 static bool can_gather(const planner_t *planner) {
-  if (planner->plan->nparts > 1) {
+  if (planner->plan->nparts > 1 || tspec_rt_pieces_size(planner->from_spare) > 1) {
     return false;
   }
   member_t self = member_at(planner, planner->me);
@@ -278,8 +331,7 @@ static bool can_gather(const planner_t *planner) {
     tspec_rt_box_t wanted = to_box(planner, &other);
     tspec_rt_box_t held = from_box(planner, &other);
     tspec_rt_box_t part = tspec_rt_box_intersect(&held, &wanted);
-    if (planner->first[other.key] != i || other.rest != self.rest ||
-        !tspec_rt_box_equal(&wanted, &planner->spec->to->box) ||
+    if (other.rest != self.rest || !tspec_rt_box_equal(&wanted, &planner->spec->to->box) ||
         tspec_rt_box_elems(&part) != tspec_rt_box_elems(&held)) {
       return false;
     }
@@ -446,6 +498,8 @@ tspec_rt_status_t tspec_rt_collective_plan(const tspec_rt_mesh_t *mesh, int rank
   TSPEC_RT_TRY(split_pending(&planner));
   out_plan->nparts = (int)tspec_rt_pieces_size(planner.reduced);
   TSPEC_RT_TRY(check_kind(&planner));
+  TSPEC_RT_TRY(find_spare(&planner, &spec->from->layout, &planner.from_spare));
+  TSPEC_RT_TRY(find_spare(&planner, &spec->to->layout, &planner.to_spare));
   if (spec->kind == TSPEC_IMAGE_ALL_REDUCE && is_plain_reduction(&planner)) {
     TSPEC_RT_TRY(plan_reduction(&planner));
   } else {

@@ -19,71 +19,63 @@ static tspec_rt_status_t cannot_write(tspec_rt_t *rt, const char *file) {
 
 // ---- counts -----------------------------------------------------------------------------------
 
-static json_t *count_step(const tspec_rt_step_t *step, int index, int64_t sent_bytes) {
-  const tspec_rt_collective_t *collective = &step->collective;
-  return json_pack(
-      "{s:i, s:s, s:s, s:s, s:i, s:I, s:I}", "step", index, "kind",
-      collective_name(step->image->collective), "what", step->what, "where", step->where, "ranks",
-      collective->spec.group != NULL ? collective->spec.group->size : 1, "predicted_bytes",
-      (json_int_t)step->image->predicted_bytes, "sent_bytes", (json_int_t)sent_bytes);
+static bool sends(const tspec_rt_step_t *step) {
+  return step->image->kind == TSPEC_IMAGE_COLLECTIVE &&
+         step->image->collective != TSPEC_IMAGE_ALL_SLICE;
 }
 
-// `sent`: the busiest rank's bytes of each step.
-static json_t *count_entry(const tspec_rt_entry_t *entry, const int64_t *sent) {
+static json_t *count_step(const tspec_rt_step_t *step, int index, int64_t bytes) {
+  const tspec_comm_group_t *group = step->collective.spec.group;
+  return json_pack("{s:i, s:s, s:s, s:s, s:i, s:I, s:I}", "step", index, "kind",
+                   collective_name(step->image->collective), "what", step->what, "where",
+                   step->where, "ranks", group != NULL ? group->size : 1, "predicted_bytes",
+                   (json_int_t)step->image->predicted_bytes, "bytes", (json_int_t)bytes);
+}
+
+// `bytes`: the busiest rank's of each step.
+static json_t *count_entry(const tspec_rt_t *rt, const tspec_rt_entry_t *entry,
+                           const int64_t *bytes) {
   json_t *collectives = json_array();
   int64_t total = 0;
   int64_t predicted = 0;
   for (int i = 0; i < entry->nsteps; ++i) {
-    if (entry->steps[i].image->kind == TSPEC_IMAGE_COLLECTIVE) {
-      (void)json_array_append_new(collectives, count_step(&entry->steps[i], i, sent[i]));
-      total += sent[i];
+    if (sends(&entry->steps[i])) {
+      (void)json_array_append_new(collectives, count_step(&entry->steps[i], i, bytes[i]));
+      total += bytes[i];
       predicted += entry->steps[i].image->predicted_bytes;
     }
   }
-  return json_pack("{s:s, s:I, s:I, s:I, s:o}", "entry", entry->name, "runs",
-                   (json_int_t)entry->runs, "sent_bytes", (json_int_t)total, "predicted_bytes",
-                   (json_int_t)predicted, "collectives", collectives);
+  const tspec_image_t *image = rt->program.image;
+  return json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:o}", "program",
+                   tspec_rt_image_string(image, image->name), "entry", entry->name, "ranks",
+                   rt->comm->nranks, "runs", (json_int_t)entry->runs, "predicted_bytes",
+                   (json_int_t)predicted, "bytes", (json_int_t)total, "collectives", collectives);
 }
 
-static tspec_rt_status_t add_entry(tspec_rt_t *rt, const tspec_rt_entry_t *entry, json_t *entries) {
-  int64_t *sent = calloc((size_t)entry->nsteps + 1, sizeof *sent);
-  tspec_rt_status_t status = TSPEC_RT_OK;
-  if (sent == NULL) {
-    return tspec_rt_fail(&rt->error, TSPEC_RT_MEMORY, "out of memory");
+tspec_rt_status_t tspec_rt_write_counts(tspec_rt_t *rt, const char *name, const char *file) {
+  const tspec_rt_entry_t *entry = tspec_rt_find_entry(rt, name);
+  if (entry == NULL) {
+    return TSPEC_RT_USAGE;
+  }
+  int64_t *bytes = calloc((size_t)entry->nsteps + 1, sizeof *bytes);
+  if (bytes == NULL) {
+    tspec_rt_abort(rt, TSPEC_RT_MEMORY); // the others would wait
   }
   for (int i = 0; i < entry->nsteps; ++i) {
-    sent[i] = entry->steps[i].collective.sent_bytes;
+    bytes[i] = entry->steps[i].collective.sent_bytes;
   }
-  status =
-      rt->comm->ops->allreduce(rt->comm->world, sent, entry->nsteps, TSPEC_RT_I64, TSPEC_RT_MAX);
+  tspec_rt_status_t status =
+      rt->comm->ops->allreduce(rt->comm->world, bytes, entry->nsteps, TSPEC_RT_I64, TSPEC_RT_MAX);
   if (status != TSPEC_RT_OK) {
     status = tspec_rt_fail(&rt->error, status, "%s", rt->comm->error);
   } else if (rt->comm->rank == 0) {
-    (void)json_array_append_new(entries, count_entry(entry, sent));
-  }
-  free(sent);
-  return status;
-}
-
-tspec_rt_status_t tspec_rt_write_counts(tspec_rt_t *rt, const char *file) {
-  json_t *entries = json_array();
-  tspec_rt_status_t status = TSPEC_RT_OK;
-  for (int i = 0; i < rt->program.nentries && status == TSPEC_RT_OK; ++i) {
-    if (rt->program.entries[i].steps != NULL) {
-      status = add_entry(rt, &rt->program.entries[i], entries);
-    }
-  }
-  if (status == TSPEC_RT_OK && rt->comm->rank == 0) {
-    const tspec_image_t *image = rt->program.image;
-    json_t *root =
-        json_pack("{s:s, s:i, s:O}", "program", tspec_rt_image_string(image, image->name), "ranks",
-                  rt->comm->nranks, "entries", entries);
+    json_t *root = count_entry(rt, entry, bytes);
     if (json_dump_file(root, file, JSON_INDENT(2)) != 0) {
       status = cannot_write(rt, file);
     }
     json_decref(root);
   }
-  json_decref(entries);
+  free(bytes);
   return status;
 }
 

@@ -184,7 +184,7 @@ static tspec_rt_status_t write_values(tspec_rt_t *rt, const tspec_rt_options_t *
     status = tspec_rt_write_profile(rt, options->profile);
   }
   if (options->counts != NULL) {
-    tspec_rt_status_t counted = tspec_rt_write_counts(rt, options->counts);
+    tspec_rt_status_t counted = tspec_rt_write_counts(rt, options->entry, options->counts);
     status = status == TSPEC_RT_OK ? counted : status;
   }
   return status;

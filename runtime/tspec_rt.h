@@ -96,9 +96,12 @@ TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_run(tspec_rt_t *rt, const char *ent
 /// A Chrome trace of the runs so far: kernels, products and collectives with bytes and source
 /// lines, one row per rank. Ranks: collective.
 TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_write_profile(tspec_rt_t *rt, const char *file);
-/// What every collective of the opened entries sends in one run (the busiest rank, ring
-/// convention), next to what the compiler predicted, and how often it ran. Ranks: collective.
-TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_write_counts(tspec_rt_t *rt, const char *file);
+/// What every collective of an opened entry sends in one run (by the rank that sends most, ring
+/// convention), next to what the compiler predicted, as JSON: {"program", "entry", "ranks", "runs",
+/// "predicted_bytes", "bytes", "collectives": [{"step", "kind", "what", "where", "ranks",
+/// "predicted_bytes", "bytes"}, ..]}. Ranks: collective.
+TSPEC_RT_MUST_USE tspec_rt_status_t tspec_rt_write_counts(tspec_rt_t *rt, const char *entry,
+                                                          const char *file);
 
 /// The whole command line of a compiled program. Returns the exit code.
 int tspec_rt_main(int argc, char **argv, const tspec_compiled_t *compiled);

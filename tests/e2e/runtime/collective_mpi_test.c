@@ -85,7 +85,7 @@ static int value_of(const case_t *c, int64_t index, int64_t part) {
 }
 
 static void store(tspec_rt_dtype_t dtype, int value, char *out) {
-  if (dtype == TSPEC_RT_U8) {
+  if (dtype == TSPEC_RT_U8 || dtype == TSPEC_RT_I8) {
     *out = (char)(unsigned char)value; // wraps
   } else {
     tspec_rt_dtype_store(dtype, value, out);
