@@ -445,9 +445,8 @@ static int add_reduction(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_t
   return nformed == 0 ? 0 : 1;
 }
 
-// Axes of size 1 say nothing about where data lies.
-static const tspec_sharding_t *without_ones(tspec_arena_t *arena,
-                                            const tspec_sharding_t *sharding) {
+const tspec_sharding_t *tspec_sharding_drop_ones(tspec_arena_t *arena,
+                                                 const tspec_sharding_t *sharding) {
   tspec_sharding_t *copy = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
   tspec_dim_t *dims = TSPEC_ARENA_NEW(arena, tspec_dim_t, sharding->rank);
   *copy = *sharding;
@@ -464,7 +463,9 @@ static const tspec_sharding_t *without_ones(tspec_arena_t *arena,
       }
     }
     if (is_dim) {
-      dims[d] = (tspec_dim_t){.naxes = nkept, .axes = kept};
+      dims[d] = sharding->dims[d];
+      dims[d].naxes = nkept;
+      dims[d].axes = kept;
     } else {
       copy->npending = nkept;
       copy->pending = kept;
@@ -477,8 +478,8 @@ static const tspec_sharding_t *without_ones(tspec_arena_t *arena,
 tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
                                       tspec_type_t type, const tspec_sharding_t *from,
                                       const tspec_sharding_t *to) {
-  from = without_ones(arena, from);
-  to = without_ones(arena, to);
+  from = tspec_sharding_drop_ones(arena, from);
+  to = tspec_sharding_drop_ones(arena, to);
   steps_t steps = {0};
   const tspec_sharding_t *reduced = keep_shared(arena, mesh, from, to);
   const tspec_sharding_t *placed = with_pending(arena, to, reduced);

@@ -26,6 +26,11 @@ tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *
                                       tspec_type_t type, const tspec_sharding_t *from,
                                       const tspec_sharding_t *to);
 
+/// The sharding without axes of size 1, which say nothing about where data lies; dims keep their
+/// openness and priorities. In `arena`.
+const tspec_sharding_t *tspec_sharding_drop_ones(tspec_arena_t *arena,
+                                                 const tspec_sharding_t *sharding);
+
 /// The plan by axes alone, as if every size divided: equal to Shardy's, step by step, wherever that
 /// ends within its two rounds. Pending axes stay as they are in `from`. Ownership: in `arena`.
 /// Errors: false if no plan came out (the axes do not refine each other, or it went in circles).

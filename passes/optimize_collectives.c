@@ -1,0 +1,119 @@
+// Cleans up collectives: equal ones of one value are one, what leads back to a value is that value,
+// chains that cost less in another form take that (an all_reduce that is only sliced becomes a
+// reduce_scatter), what nothing reads goes. Source: `propagation.md` 3.4 (Shardy).
+#include "ir/base/vec.h"
+#include "ir/shard/decompose.h"
+#include "passes/pass.h"
+#include "passes/steps.h"
+
+// ---- equal ones -------------------------------------------------------------------------------
+
+// The value before `op` that lies like its result: one that `op` came from by collectives alone, or
+// what another collective made of its operand.
+static tspec_value_t *find_equal(const tspec_op_t *op, tspec_op_t *const *last_reader,
+                                 tspec_op_t *const *previous) {
+  const tspec_sharding_t *wanted = op->results[0]->sharding;
+  tspec_value_t *value = op->operands[0];
+  while (value->def != NULL && tspec_op_is_step(value->def)) {
+    value = value->def->operands[0];
+    if (tspec_sharding_same_layout(value->sharding, wanted)) {
+      return value;
+    }
+  }
+  for (tspec_op_t *other = last_reader[op->operands[0]->id]; other != NULL;
+       other = previous[other->results[0]->id]) {
+    if (tspec_sharding_same_layout(other->results[0]->sharding, wanted)) {
+      return other->results[0];
+    }
+  }
+  return NULL;
+}
+
+static void share_equal(tspec_pass_run_t *run, tspec_func_t *func) {
+  int nvalues = tspec_func_number(func);
+  tspec_op_t **last_reader = TSPEC_ARENA_NEW(run->scratch, tspec_op_t *, nvalues);
+  tspec_op_t **previous = TSPEC_ARENA_NEW(run->scratch, tspec_op_t *, nvalues);
+  for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
+    next = op->next;
+    if (!tspec_op_is_step(op)) {
+      continue;
+    }
+    tspec_value_t *equal = find_equal(op, last_reader, previous);
+    if (equal != NULL) {
+      tspec_op_replace(func, op, equal);
+    } else {
+      previous[op->results[0]->id] = last_reader[op->operands[0]->id];
+      last_reader[op->operands[0]->id] = op;
+    }
+  }
+  tspec_func_remove_dead(func);
+}
+
+// ---- chains -----------------------------------------------------------------------------------
+
+typedef struct chain_t {
+  tspec_value_t *start;
+  int length;
+  int64_t cost;
+} chain_t;
+
+// The collectives that end in `end`, as far back as nothing else reads what they make.
+static chain_t find_chain(const tspec_mesh_t *mesh, const tspec_op_t *end, const int *nreads) {
+  chain_t chain = {0};
+  for (const tspec_op_t *op = end;;) {
+    tspec_step_t step = tspec_step_of_op(op);
+    chain.start = op->operands[0];
+    chain.length++;
+    chain.cost += tspec_step_cost_bytes(mesh, chain.start->type, &step);
+    op = chain.start->def;
+    if (op == NULL || !tspec_op_is_step(op) || nreads[chain.start->id] != 1) {
+      return chain;
+    }
+  }
+}
+
+// Makes the end of a chain anew from its start if that costs less, or as much in fewer steps.
+static void shorten_chain(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *end,
+                          const int *nreads) {
+  const tspec_mesh_t *mesh = &run->program->mesh;
+  chain_t chain = find_chain(mesh, end, nreads);
+  tspec_value_t *value = chain.start;
+  tspec_steps_t steps = tspec_reshard_decompose(run->program->arena, mesh, value->type,
+                                                value->sharding, end->results[0]->sharding);
+  int64_t cost = tspec_steps_cost_bytes(mesh, value->type, steps);
+  if (cost > chain.cost || (cost == chain.cost && steps.count >= chain.length)) {
+    return;
+  }
+  for (int i = 0; i < steps.count; i++) {
+    value = tspec_step_emit(run, func, end, value, &steps.items[i])->results[0];
+    value->id = end->results[0]->id; // read as often, as far as chains behind it ask
+  }
+  tspec_op_replace(func, end, value);
+}
+
+static void shorten_chains(tspec_pass_run_t *run, tspec_func_t *func) {
+  int *nreads = tspec_func_count_reads(run->scratch, func);
+  bool *goes_on = TSPEC_ARENA_NEW(run->scratch, bool, tspec_func_number(func));
+  TSPEC_VEC(tspec_op_t *) ends = {0};
+  for (tspec_op_t *op = func->last; op != NULL; op = op->prev) {
+    if (tspec_op_is_step(op)) {
+      goes_on[op->operands[0]->id] = nreads[op->operands[0]->id] == 1;
+      if (!goes_on[op->results[0]->id]) {
+        TSPEC_VEC_PUSH(run->scratch, &ends, op);
+      }
+    }
+  }
+  for (size_t i = ends.count; i > 0; i--) {
+    shorten_chain(run, func, ends.items[i - 1], nreads);
+  }
+  tspec_func_remove_dead(func);
+}
+
+bool tspec_pass_optimize_collectives(tspec_pass_run_t *run) {
+  for (int i = 0; i < run->program->nfuncs; i++) {
+    share_equal(run, run->program->funcs[i]);
+    shorten_chains(run, run->program->funcs[i]);
+    share_equal(run, run->program->funcs[i]);
+  }
+  return true;
+}

@@ -1,0 +1,32 @@
+// From whole tensors to a rank's blocks: `reshard` ops become collectives, constraints vanish. All
+// other ops stay as they are; at the local level they mean "each rank computes its block".
+#include "ir/shard/decompose.h"
+#include "passes/pass.h"
+#include "passes/steps.h"
+
+// Puts collectives in front of the conversion and gives their result to its readers.
+static void expand(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *conversion) {
+  tspec_value_t *value = conversion->operands[0];
+  tspec_steps_t steps =
+      tspec_reshard_decompose(run->program->arena, &run->program->mesh, value->type,
+                              value->sharding, conversion->results[0]->sharding);
+  for (int i = 0; i < steps.count; i++) {
+    value = tspec_step_emit(run, func, conversion, value, &steps.items[i])->results[0];
+  }
+  tspec_op_replace(func, conversion, value);
+}
+
+bool tspec_pass_partition(tspec_pass_run_t *run) {
+  for (int i = 0; i < run->program->nfuncs; i++) {
+    tspec_func_t *func = run->program->funcs[i];
+    for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
+      next = op->next;
+      if ((tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0) {
+        expand(run, func, op);
+      }
+    }
+    tspec_func_remove_dead(func);
+  }
+  run->program->level = TSPEC_LEVEL_LOCAL;
+  return true;
+}

@@ -1,0 +1,288 @@
+// Makes each op's shardings fit together: picks one split per op (ir/shard/choose.h), converts what
+// differs, and writes the conversions as `reshard` ops. A pending result is completed right behind
+// the op that makes it, unless everything on the way to a value that is written as pending is
+// linear.
+#include "ir/base/vec.h"
+#include "ir/shard/choose.h"
+#include "ir/shard/decompose.h"
+#include "passes/pass.h"
+#include "passes/pending.h"
+#include "passes/steps.h"
+
+// A conversion that exists already.
+typedef struct converted_t {
+  tspec_value_t *value;
+  int next; // of the same source, or -1
+} converted_t;
+
+typedef struct reshard_t {
+  tspec_pass_run_t *run;
+  tspec_program_t *program;
+  tspec_func_t *func;
+  tspec_arena_t *arena; // the program's
+  const tspec_pending_t *pending;
+  TSPEC_VEC(tspec_value_t *) current; // by id: what reads the value now
+  TSPEC_VEC(int) heads;               // by id: first conversion
+  TSPEC_VEC(converted_t) converted;
+} reshard_t;
+
+static const char *spelling_of(const tspec_op_t *op) {
+  return op->spelling != NULL ? op->spelling : tspec_op_info(op->kind)->name;
+}
+
+static void note_value(reshard_t *pass, tspec_value_t *value) {
+  value->id = (int)pass->current.count;
+  TSPEC_VEC_PUSH(pass->run->scratch, &pass->current, value);
+  TSPEC_VEC_PUSH(pass->run->scratch, &pass->heads, -1);
+}
+
+// The value as `wanted`: itself, a conversion made before, or a new one before `before`.
+static tspec_value_t *convert(reshard_t *pass, tspec_value_t *value, const tspec_sharding_t *wanted,
+                              const tspec_op_t *reason, tspec_op_t *before) {
+  if (tspec_sharding_same_layout(value->sharding, wanted)) {
+    return value;
+  }
+  for (int i = pass->heads.items[value->id]; i >= 0; i = pass->converted.items[i].next) {
+    tspec_value_t *other = pass->converted.items[i].value;
+    if (tspec_sharding_same_layout(other->sharding, wanted)) {
+      return other;
+    }
+  }
+  tspec_attr_t attr = tspec_attr_sharding("sharding", wanted);
+  const char *why = reason == NULL ? "return" : spelling_of(reason);
+  tspec_op_t *op = tspec_op_create(
+      pass->program, pass->func, before,
+      &(tspec_op_build_t){.kind = TSPEC_OP_reshard,
+                          .noperands = 1,
+                          .operands = &value,
+                          .nattrs = 1,
+                          .attrs = &attr,
+                          .range = reason == NULL ? value->range : reason->range,
+                          .spelling = why,
+                          .because = tspec_arena_printf(pass->arena, "reshard for '%s'", why)},
+      pass->run->diag);
+  TSPEC_CHECK(op != NULL);
+  op->results[0]->sharding = wanted;
+  note_value(pass, op->results[0]);
+  TSPEC_VEC_PUSH(pass->run->scratch, &pass->converted,
+                 (converted_t){op->results[0], pass->heads.items[value->id]});
+  pass->heads.items[value->id] = (int)pass->converted.count - 1;
+  return op->results[0];
+}
+
+// ---- one op -----------------------------------------------------------------------------------
+
+// `-Wlint`: what the choice gathers though it is split.
+static void lint_unsplit(reshard_t *pass, const tspec_op_t *op, const tspec_choice_t *choice) {
+  if (pass->run->options == NULL || !pass->run->options->lint) {
+    return;
+  }
+  tspec_arena_t *scratch = pass->run->scratch;
+  for (int i = 0; i < choice->nunsplit; i++) {
+    const tspec_unsplit_t *unsplit = &choice->unsplit[i];
+    if (unsplit->tensor >= op->noperands) {
+      continue;
+    }
+    const tspec_value_t *value = op->operands[unsplit->tensor];
+    const tspec_mesh_t *mesh = &pass->program->mesh;
+    tspec_steps_t steps = tspec_reshard_decompose(scratch, mesh, value->type, value->sharding,
+                                                  choice->tensors[unsplit->tensor]);
+    tspec_diag_warning(
+        pass->run->diag, op->range, "'%s' needs dim %d of %s whole: gathered over %s, %lld bytes",
+        spelling_of(op), unsplit->dim,
+        value->name == NULL ? "its operand" : tspec_arena_printf(scratch, "'%s'", value->name),
+        tspec_axes_print(scratch, mesh, unsplit->axes, unsplit->naxes),
+        (long long)tspec_steps_cost_bytes(mesh, value->type, steps));
+  }
+}
+
+// The op's result as readers want it: as propagated, pending where that was asked for.
+static void place_results(reshard_t *pass, tspec_op_t *op, const tspec_sharding_t *const *wanted,
+                          const tspec_sharding_t *const *computed) {
+  for (int i = 0; i < op->nresults; i++) {
+    tspec_value_t *result = op->results[i];
+    result->sharding = computed[i];
+    tspec_value_t *placed = convert(pass, result, wanted[i], op, op->next);
+    if (placed != result) {
+      placed->name = result->name;
+      placed->range = result->range;
+      result->name = NULL;
+      pass->current.items[result->id] = placed;
+    }
+  }
+}
+
+static void fit_op(reshard_t *pass, tspec_op_t *op) {
+  const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_op_view_t view = tspec_op_view(op, &work);
+  int ntensors = op->noperands + op->nresults;
+  const tspec_sharding_t **shardings = TSPEC_ARENA_NEW(&work, const tspec_sharding_t *, ntensors);
+  const tspec_sharding_t **wanted = TSPEC_ARENA_NEW(&work, const tspec_sharding_t *, op->nresults);
+  tspec_type_t *types = TSPEC_ARENA_NEW(&work, tspec_type_t, ntensors);
+  for (int i = 0; i < op->nresults; i++) {
+    wanted[i] = tspec_pending_wanted(pass->pending, op->results[i], pass->arena);
+    shardings[op->noperands + i] = tspec_pending_kept(pass->pending, op->results[i], pass->arena);
+    types[op->noperands + i] = op->results[i]->type;
+  }
+  for (int i = 0; i < op->noperands; i++) {
+    const tspec_sharding_t *own = op->operands[i]->sharding;
+    shardings[i] = tspec_pending_may_enter(pass->pending, op, i)
+                       ? own
+                       : tspec_sharding_complete(pass->arena, own);
+    types[i] = op->operands[i]->type;
+  }
+  tspec_choice_t choice = tspec_choose(
+      pass->arena, &pass->program->mesh,
+      &(tspec_choose_op_t){.rule = rules->rule(&view, &work, false),
+                           .types = types,
+                           .shardings = shardings,
+                           .keeps_elements = (rules->traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0,
+                           .executable = true});
+  lint_unsplit(pass, op, &choice);
+  for (int i = 0; i < op->noperands; i++) {
+    op->operands[i] = convert(pass, op->operands[i], choice.tensors[i], op, op);
+  }
+  place_results(pass, op, wanted, choice.tensors + op->noperands);
+  tspec_arena_deinit(&work);
+}
+
+// A constraint or a conversion that was written: what it reads, laid out as it says.
+static void fit_identity(reshard_t *pass, tspec_op_t *op) {
+  tspec_value_t *result = op->results[0];
+  tspec_value_t *placed = convert(pass, op->operands[0], result->sharding, op, op);
+  if (placed->name == NULL) {
+    placed->name = result->name;
+  }
+  pass->current.items[result->id] = placed;
+  tspec_op_remove(pass->func, op);
+}
+
+static void read_current(reshard_t *pass, tspec_op_t *op) {
+  for (int i = 0; i < op->noperands; i++) {
+    op->operands[i] = pass->current.items[op->operands[i]->id];
+  }
+}
+
+static void fit_func(reshard_t *pass) {
+  tspec_func_t *func = pass->func;
+  for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
+    next = op->next;
+    const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
+    read_current(pass, op);
+    if ((rules->traits & TSPEC_TRAIT_IDENTITY) != 0) {
+      fit_identity(pass, op);
+    } else if (rules->rule != NULL) {
+      fit_op(pass, op);
+    }
+  }
+  for (int i = 0; i < func->nresults; i++) {
+    tspec_result_t *result = &func->results[i];
+    tspec_value_t *value = pass->current.items[result->value->id];
+    if (result->sharding == NULL) {
+      result->sharding = tspec_sharding_complete(pass->arena, value->sharding);
+    }
+    result->value = convert(pass, value, result->sharding, NULL, NULL);
+  }
+}
+
+// ---- chains -----------------------------------------------------------------------------------
+
+static int64_t conversion_cost(reshard_t *pass, const tspec_value_t *from,
+                               const tspec_value_t *to) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_steps_t steps = tspec_reshard_decompose(&work, &pass->program->mesh, from->type,
+                                                from->sharding, to->sharding);
+  int64_t cost = tspec_steps_cost_bytes(&pass->program->mesh, from->type, steps);
+  tspec_arena_deinit(&work);
+  return cost;
+}
+
+// A conversion of a conversion reads the source itself where that costs no more.
+static void shorten_chains(reshard_t *pass) {
+  tspec_func_t *func = pass->func;
+  int *nreads = tspec_func_count_reads(pass->run->scratch, func);
+  for (tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    tspec_value_t *middle = op->noperands == 1 ? op->operands[0] : NULL;
+    if (op->kind != TSPEC_OP_reshard || middle->def == NULL ||
+        middle->def->kind != TSPEC_OP_reshard) {
+      continue;
+    }
+    tspec_value_t *source = middle->def->operands[0];
+    int64_t cost = conversion_cost(pass, middle, op->results[0]);
+    if (nreads[middle->id] == 1) {
+      cost += conversion_cost(pass, source, middle);
+    }
+    if (conversion_cost(pass, source, op->results[0]) <= cost) {
+      op->operands[0] = source;
+      nreads[middle->id]--;
+      nreads[source->id]++;
+    }
+  }
+}
+
+// A value that is converted back is itself.
+static void drop_empty(reshard_t *pass) {
+  for (tspec_op_t *op = pass->func->first, *next = NULL; op != NULL; op = next) {
+    next = op->next;
+    if (op->kind == TSPEC_OP_reshard &&
+        tspec_sharding_same_layout(op->operands[0]->sharding, op->results[0]->sharding)) {
+      tspec_op_replace(pass->func, op, op->operands[0]);
+    }
+  }
+}
+
+// ---- the pass ---------------------------------------------------------------------------------
+
+static void drop_ones(tspec_program_t *program, tspec_func_t *func) {
+  for (int i = 0; i < func->nargs; i++) {
+    tspec_value_t *value = func->args[i].value;
+    value->sharding = tspec_sharding_drop_ones(program->arena, value->sharding);
+  }
+  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    for (int i = 0; i < op->nresults; i++) {
+      op->results[i]->sharding = tspec_sharding_drop_ones(program->arena, op->results[i]->sharding);
+    }
+  }
+  for (int i = 0; i < func->nresults; i++) {
+    if (func->results[i].sharding != NULL) {
+      func->results[i].sharding =
+          tspec_sharding_drop_ones(program->arena, func->results[i].sharding);
+    }
+  }
+}
+
+static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
+  drop_ones(run->program, func);
+  reshard_t pass = {.run = run,
+                    .program = run->program,
+                    .func = func,
+                    .arena = run->program->arena,
+                    .pending = tspec_pending_analyze(run->scratch, run->program, func)};
+  for (int i = 0; i < func->nargs; i++) {
+    note_value(&pass, func->args[i].value);
+  }
+  for (tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    for (int i = 0; i < op->nresults; i++) {
+      note_value(&pass, op->results[i]);
+    }
+  }
+  fit_func(&pass);
+  tspec_func_remove_dead(func);
+  shorten_chains(&pass);
+  drop_empty(&pass);
+  tspec_func_remove_dead(func);
+}
+
+bool tspec_pass_reshard(tspec_pass_run_t *run) {
+  for (int i = 0; i < run->program->nfuncs; i++) {
+    run_func(run, run->program->funcs[i]);
+  }
+  for (int i = 0; i < run->program->nparams; i++) {
+    tspec_param_t *param = &run->program->params[i];
+    param->sharding = tspec_sharding_drop_ones(run->program->arena, param->sharding);
+  }
+  return true;
+}

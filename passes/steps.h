@@ -1,0 +1,28 @@
+// Between collectives as ops and as steps (ir/shard/cost.h).
+#ifndef TSPEC_PASSES_STEPS_H
+#define TSPEC_PASSES_STEPS_H
+
+#include <stdbool.h>
+
+#include "ir/program.h"
+#include "ir/shard/cost.h"
+#include "passes/pass.h"
+
+/// True for collectives and make_pending.
+bool tspec_op_is_step(const tspec_op_t *op);
+/// Such an op as a step; pointers are the op's.
+tspec_step_t tspec_step_of_op(const tspec_op_t *op);
+
+/// Makes an op of `step` on `value` before `reason`, which it stands for: it takes over its place
+/// in the source and, in its `because`, its spelling. Never NULL.
+tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
+                            tspec_value_t *value, const tspec_step_t *step);
+
+/// Gives `value` to the readers of the op's only result, with its name if it has none, and takes
+/// the op out.
+void tspec_op_replace(tspec_func_t *func, tspec_op_t *op, tspec_value_t *value);
+
+/// How often each value is read, by id: by operands and as a result. Numbers the values.
+int *tspec_func_count_reads(tspec_arena_t *arena, tspec_func_t *func);
+
+#endif
