@@ -5,11 +5,6 @@
 
 #include "ir/base/str.h"
 
-// INTERIM: passes that are not in the tree yet
-#define TSPEC_PASS(id, ...) __attribute__((weak)) bool tspec_pass_##id(tspec_pass_run_t *run);
-#include "passes/passes.def"
-#undef TSPEC_PASS
-
 static const tspec_pass_info_t kPasses[] = {
 #define TSPEC_PASS(id, name, before, after, summary)                                               \
   {name, TSPEC_LEVEL_##before, TSPEC_LEVEL_##after, summary, tspec_pass_##id},
