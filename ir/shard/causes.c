@@ -45,6 +45,10 @@ tspec_causes_t *tspec_causes_create(tspec_arena_t *arena, int nvalues) {
   tspec_causes_t *causes = TSPEC_ARENA_NEW(arena, tspec_causes_t, 1);
   causes->arena = arena;
   causes->nvalues = nvalues;
+  causes->root = TSPEC_ARENA_NEW(arena, int, nvalues);
+  for (int i = 0; i < nvalues; i++) {
+    causes->root[i] = i;
+  }
   causes->first_cause = filled(arena, nvalues);
   causes->last_cause = filled(arena, nvalues);
   causes->first_refusal = filled(arena, nvalues);
@@ -87,7 +91,7 @@ static const tspec_cause_t *cause_at(const tspec_causes_t *causes, int index) {
 
 const tspec_cause_t *tspec_causes_first(const tspec_causes_t *causes, int value) {
   TSPEC_CHECK(value >= 0 && value < causes->nvalues);
-  return cause_at(causes, causes->first_cause[value]);
+  return cause_at(causes, causes->first_cause[causes->root[value]]);
 }
 
 const tspec_cause_t *tspec_causes_next(const tspec_causes_t *causes, const tspec_cause_t *cause) {
@@ -111,7 +115,7 @@ static const tspec_refusal_t *refusal_at(const tspec_causes_t *causes, int index
 
 const tspec_refusal_t *tspec_causes_first_refusal(const tspec_causes_t *causes, int value) {
   TSPEC_CHECK(value >= 0 && value < causes->nvalues);
-  return refusal_at(causes, causes->first_refusal[value]);
+  return refusal_at(causes, causes->first_refusal[causes->root[value]]);
 }
 
 const tspec_refusal_t *tspec_causes_next_refusal(const tspec_causes_t *causes,

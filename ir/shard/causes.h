@@ -75,6 +75,8 @@ typedef struct tspec_causes_t {
   TSPEC_VEC(tspec_refusal_t) refusals; ///< by op, then operand or result
   int64_t nrefused[TSPEC_REFUSAL_COUNT];
   int nvalues;
+  int *root;        ///< per value: the one whose records it shares (itself; or in a
+                    ///< group, of an edge)
   int *first_cause; ///< per value, or -1
   int *first_refusal;
   int *last_cause;

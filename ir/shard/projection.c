@@ -51,7 +51,9 @@ int64_t tspec_factor_rule_elems(const tspec_factor_rule_t *rule, int tensor) {
   int64_t elems = 1;
   for (int dim = 0; dim < map->rank; dim++) {
     for (int i = 0; i < map->dims[dim].nfactors; i++) {
-      elems *= rule->factors[map->dims[dim].factors[i]].size;
+      if (__builtin_mul_overflow(elems, rule->factors[map->dims[dim].factors[i]].size, &elems)) {
+        return INT64_MAX;
+      }
     }
   }
   return elems;

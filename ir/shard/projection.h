@@ -55,7 +55,8 @@ tspec_factor_axes_t *tspec_projection_at(const tspec_projection_t *projection, i
                                          int factor);
 /// The tensor's dims in the rule.
 const tspec_factor_map_t *tspec_factor_rule_tensor(const tspec_factor_rule_t *rule, int tensor);
-/// Product of the sizes of the tensor's factors: how the rule counts its elements.
+/// Product of the sizes of the tensor's factors, at most INT64_MAX: how the rule counts its
+/// elements.
 int64_t tspec_factor_rule_elems(const tspec_factor_rule_t *rule, int tensor);
 /// Makes `axes` the factor's list.
 void tspec_projection_assign(const tspec_projection_t *projection, int tensor, int factor,

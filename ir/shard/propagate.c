@@ -345,6 +345,9 @@ void tspec_prop_run(tspec_prop_graph_t *graph, const tspec_prop_options_t *optio
   }
   tspec_prop_finish(graph);
   graph->causes = tspec_causes_create(graph->arena, (int)graph->values.count);
+  for (int i = 0; i < graph->causes->nvalues; i++) {
+    graph->causes->root[i] = tspec_prop_root(graph, i);
+  }
   engine_t engine = {.graph = graph, .options = options};
   tspec_spread_init(&engine.spread, graph->arena, graph->mesh, options->conservative);
   engine.queue = TSPEC_ARENA_NEW(graph->arena, int, graph->nodes.count);

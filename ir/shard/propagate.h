@@ -117,8 +117,8 @@ void tspec_prop_run(tspec_prop_graph_t *graph, const tspec_prop_options_t *optio
 const tspec_sharding_t *tspec_prop_sharding(const tspec_prop_graph_t *graph, int value);
 /// The record behind each axis, and what stayed undone.
 const tspec_causes_t *tspec_prop_causes(const tspec_prop_graph_t *graph);
-/// The value under whose id the causes of `value` are kept: members of a group, targets of an edge
-/// and views share one.
+/// The value whose sharding `value` shares: members of a group, targets of an edge and views have
+/// one. Its id stands in the records.
 int tspec_prop_cause_value(const tspec_prop_graph_t *graph, int value);
 
 // The steps before (TSPEC_PROP_FULL) may change what an op reads: constants get one copy per use,
