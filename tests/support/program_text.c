@@ -1,5 +1,6 @@
 #include "tests/support/program_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,8 +341,12 @@ tspec_dense_t *tspec_text_dense(tspec_type_t type, const char *numbers) {
 const char *tspec_text_numbers(tspec_arena_t *arena, const tspec_dense_t *dense) {
   const char *text = "";
   for (int64_t i = 0; i < dense->count; i++) {
-    double number = tspec_dense_get(dense, i);
-    const char *piece = number != number ? "nan" : tspec_arena_printf(arena, "%.9g", number);
+    const char *piece = "nan";
+    if (!tspec_dtype_is_float(dense->type.dtype)) {
+      piece = tspec_arena_printf(arena, "%lld", (long long)tspec_dense_get_int(dense, i));
+    } else if (!isnan(tspec_dense_get_float(dense, i))) {
+      piece = tspec_arena_printf(arena, "%.9g", tspec_dense_get_float(dense, i));
+    }
     text = tspec_arena_printf(arena, "%s%s%s", text, i == 0 ? "" : " ", piece);
   }
   return text;

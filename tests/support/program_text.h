@@ -29,7 +29,7 @@ tspec_type_t tspec_text_type(tspec_arena_t *arena, const char *text);
 tspec_value_t *tspec_text_value(const tspec_program_t *program, const char *name);
 /// A tensor of that type from "1 2.5 nan -inf", row-major. Ownership: the caller's.
 tspec_dense_t *tspec_text_dense(tspec_type_t type, const char *numbers);
-/// The numbers of a tensor in that form ("%.9g"), in `arena`.
+/// The numbers of a tensor in that form (floats to 9 digits), in `arena`.
 const char *tspec_text_numbers(tspec_arena_t *arena, const tspec_dense_t *dense);
 
 #endif
