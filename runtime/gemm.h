@@ -29,6 +29,10 @@ bool tspec_gemm_prepare(tspec_gemm_t *gemm);
 /// reports one. Ranks: local.
 bool tspec_gemm_run(const tspec_gemm_t *gemm, const void *lhs, const void *rhs, void *out);
 
+/// What computes it, for --verbose: "brg:avx512_core", "builtin avx2". Static or owned by the plan.
+/// Ranks: local.
+const char *tspec_gemm_name(const tspec_gemm_t *gemm);
+
 /// Undoes tspec_gemm_prepare; a zeroed gemm is fine. Ranks: local.
 void tspec_gemm_release(tspec_gemm_t *gemm);
 
