@@ -53,6 +53,7 @@ static void check_all(tspec_checker_t *c, const tspec_ast_file_t *main) {
   c->frame = NULL;
   tspec_check_rules(c, &items);
   tspec_check_members(c, &items);
+  c->late = (tspec_names_t){0};
   c->program->nparams = (int)c->params.count;
   c->program->params = c->params.items;
   tspec_check_entries(c, &items);

@@ -138,10 +138,14 @@ static bool find_shape(tspec_checker_t *c, tspec_site_t site, int noperands,
     int bad = merge_shape(&shape, type);
     if (bad > 0) {
       tspec_check_error(c, site.range,
-                        "'%s' cannot line up these shapes: dim -%d is %lld and %lld (equal, or one "
-                        "of them 1, is wanted)",
+                        "'%s' cannot broadcast these shapes: dim %d from the end is %lld and %lld, "
+                        "wanted equal sizes or a 1",
                         site.spelling, bad, (long long)shape.dims[shape.rank - bad],
                         (long long)type.dims[type.rank - bad]);
+      if (other != NULL) {
+        tspec_check_note(c, site.range, "the condition is %s",
+                         tspec_type_print(c->arena, other->type));
+      }
       note_operands(c, noperands, operands);
       return false;
     }

@@ -159,7 +159,7 @@ static bool bind_args(tspec_checker_t *c, tspec_builtin_call_t *call, size_t nar
   for (size_t i = 0; i < nargs; ++i) {
     int index = args[i].name != NULL ? find_param(builtin, args[i].name) : (int)i;
     if (index < 0) {
-      tspec_check_error(c, args[i].range, "'%s' has no argument '%s'; it is %s", builtin->name,
+      tspec_check_error(c, args[i].name_range, "'%s' has no argument '%s'; it is %s", builtin->name,
                         args[i].name, signature(c, builtin));
       return false;
     }
@@ -168,7 +168,7 @@ static bool bind_args(tspec_checker_t *c, tspec_builtin_call_t *call, size_t nar
       return false;
     }
     if (call->given[index]) {
-      tspec_check_error(c, args[i].range, "argument '%s' of '%s' is given twice", args[i].name,
+      tspec_check_error(c, args[i].name_range, "argument '%s' of '%s' is given twice", args[i].name,
                         builtin->name);
       return false;
     }
@@ -190,7 +190,7 @@ static bool bind_any(tspec_checker_t *c, tspec_builtin_call_t *call, size_t narg
   tspec_operand_t *rest = TSPEC_ARENA_NEW(c->arena, tspec_operand_t, nargs);
   for (size_t i = 0; i < nargs; ++i) {
     if (args[i].name != NULL) {
-      tspec_check_error(c, args[i].range, "'%s' has no argument '%s'", call->builtin->name,
+      tspec_check_error(c, args[i].name_range, "'%s' has no argument '%s'", call->builtin->name,
                         args[i].name);
       return false;
     }

@@ -12,8 +12,8 @@ bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args,
   bool ok = true;
   for (size_t i = 0; i < args->count; ++i) {
     const tspec_ast_arg_t *arg = &args->items[i];
-    values[i] =
-        (tspec_arg_value_t){arg->name.text, tspec_check_expr(c, arg->value), arg->value->range};
+    values[i] = (tspec_arg_value_t){arg->name.text, tspec_check_expr(c, arg->value),
+                                    arg->value->range, arg->name.range};
     ok = ok && !tspec_cv_is_error(values[i].cv);
   }
   *out_args = values;
@@ -51,7 +51,7 @@ static bool check_arg_names(tspec_checker_t *c, const tspec_ast_formals_t *forma
         tspec_names_set(c->arena, &names, formals->items[k].name.text, c);
       }
       const char *nearest = tspec_names_nearest(&names, args[i].name);
-      tspec_check_error(c, args[i].range, "%s has no argument '%s'%s%s%s", what, args[i].name,
+      tspec_check_error(c, args[i].name_range, "%s has no argument '%s'%s%s%s", what, args[i].name,
                         nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
                         nearest != NULL ? "'?" : "");
       note_declared(c, declared);
@@ -61,7 +61,7 @@ static bool check_arg_names(tspec_checker_t *c, const tspec_ast_formals_t *forma
       bool twice = args[k].name != NULL ? strcmp(args[k].name, args[i].name) == 0
                                         : formal != NULL && formal == &formals->items[k];
       if (twice) {
-        tspec_check_error(c, args[i].range, "argument '%s' of %s is given twice", args[i].name,
+        tspec_check_error(c, args[i].name_range, "argument '%s' of %s is given twice", args[i].name,
                           what);
         ok = false;
       }
@@ -148,6 +148,7 @@ static bool is_recursion(tspec_checker_t *c, const tspec_closure_t *closure, tsp
     }
   }
   note_declared(c, closure->info->range);
+  c->trace = NULL; // the calls are named
   return true;
 }
 

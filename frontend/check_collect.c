@@ -202,6 +202,10 @@ static void collect_item(tspec_checker_t *c, const tspec_item_t *item) {
     }
   } else if (decl->kind == TSPEC_AST_DECL_OPTIMIZER) {
     declare(c, item, TSPEC_GLOBAL_OPTIMIZER, decl->u.optimizer.name);
+  } else if (decl->kind == TSPEC_AST_DECL_PARAM || decl->kind == TSPEC_AST_DECL_STATE) {
+    tspec_names_set(c->arena, &c->late, decl->u.param.name.text, (void *)(uintptr_t)decl);
+  } else if (decl->kind == TSPEC_AST_DECL_INSTANCE) {
+    tspec_names_set(c->arena, &c->late, decl->u.instance.name.text, (void *)(uintptr_t)decl);
   }
 }
 

@@ -192,6 +192,7 @@ struct tspec_checker_t {
   const tspec_check_options_t *options;
   tspec_program_t *program;
   tspec_home_t user, library;
+  tspec_names_t late; ///< parameters, states and instances of the top level that are still to come
   tspec_names_t builtins; ///< tspec_builtin_t
   TSPEC_VEC(tspec_global_t *) globals;
   TSPEC_VEC(tspec_fn_info_t *) fns;
@@ -205,8 +206,9 @@ struct tspec_checker_t {
   tspec_frame_t *frame; ///< where expressions are looked up
   tspec_entry_t *entry; ///< NULL: declarations, no ops
   tspec_names_t reported;
-  bool last_dropped;    ///< the last error was said before: so were its notes
-  tspec_frame_t *trace; ///< frame of the last error, whose callers are still to be named
+  bool last_dropped;         ///< the last error was said before: so were its notes
+  tspec_range_t trace_range; ///< and its place
+  tspec_frame_t *trace;      ///< frame of the last error, whose callers are still to be named
 };
 
 /// The declarations of all files, in order, imports put in place.

@@ -248,6 +248,7 @@ static bool is_module_cycle(tspec_checker_t *c, const tspec_global_t *module, ts
         break;
       }
     }
+    c->trace = NULL; // the instances are named
     return true;
   }
   return false;

@@ -112,7 +112,8 @@ tspec_cv_t tspec_check_fits(tspec_checker_t *c, const tspec_ast_type_t *type,
 typedef struct tspec_arg_value_t {
   const char *name; ///< NULL: by position
   tspec_cv_t cv;
-  tspec_range_t range;
+  tspec_range_t range;      ///< of the value
+  tspec_range_t name_range; ///< of the name, if it has one
 } tspec_arg_value_t;
 
 tspec_cv_t tspec_check_call(tspec_checker_t *c, const tspec_ast_expr_t *expr);

@@ -270,7 +270,10 @@ const tspec_sharding_t *tspec_check_apply_path_rule(tspec_checker_t *c, tspec_pa
   if (rule->policy == TSPEC_POLICY_FSDP) {
     return apply_fsdp(c, rule, declared);
   }
-  return tspec_check_written(c, rule->written->storage.stored, declared, rule->written->range);
+  const tspec_sharding_t *sharding =
+      tspec_check_written(c, rule->written->storage.stored, declared, rule->written->range);
+  rule->is_valid = sharding != NULL; // one report of a rule is enough
+  return sharding;
 }
 
 // ---- lint -------------------------------------------------------------------------------------

@@ -5,8 +5,12 @@
 
 enum { MAX_TRACE = 3 };
 
-static bool is_placed(tspec_range_t range) {
-  return range.line > 0;
+// A call whose text holds the place of the error says nothing new.
+static bool holds(tspec_range_t outer, tspec_range_t inner) {
+  bool after = outer.line < inner.line || (outer.line == inner.line && outer.col <= inner.col);
+  bool before =
+      inner.line < outer.end_line || (inner.line == outer.end_line && inner.col < outer.end_col);
+  return outer.file == inner.file && after && before;
 }
 
 static void name_caller(tspec_checker_t *c, const tspec_frame_t *frame) {
@@ -21,7 +25,7 @@ void tspec_check_flush_trace(tspec_checker_t *c) {
   const tspec_frame_t *frame = c->trace;
   c->trace = NULL;
   for (int i = 0; frame != NULL && frame->caller != NULL && i < MAX_TRACE; frame = frame->caller) {
-    if (is_placed(frame->call_range)) {
+    if (frame->call_range.line > 0 && !holds(frame->call_range, c->trace_range)) {
       name_caller(c, frame);
       ++i;
     }
@@ -49,6 +53,7 @@ static void begin_message(tspec_checker_t *c, tspec_range_t range, const char *t
   if (is_error) {
     tspec_diag_error(c->diag, range, "%s", text);
     c->trace = c->frame;
+    c->trace_range = range;
   } else {
     tspec_diag_warning(c->diag, range, "%s", text);
     c->last_dropped = c->diag->quiet_warnings;
@@ -94,6 +99,11 @@ tspec_cv_t tspec_check_absent(tspec_checker_t *c, tspec_range_t range, const cha
   if (c->entry == NULL) {
     tspec_check_error(c, range, "%s: not available in this version", what);
   } else if (c->entry->absent == NULL) {
+    // In the standard library the user has written nothing: the place is the call that led there.
+    for (const tspec_frame_t *at = c->frame; at != NULL && at->home == &c->library;
+         at = at->caller) {
+      range = at->call_range;
+    }
     c->entry->absent = what;
     c->entry->absent_range = range;
   }

@@ -124,12 +124,12 @@ static void remember_block(tspec_checker_t *c, const resolve_t *r, int dim, int 
   }
   const tspec_mesh_axis_t *mesh_axis = &c->program->mesh.axes[axis.axis];
   const tspec_axis_rule_t *by = r->fired[user];
-  rule->blocked_note = tspec_arena_printf(
-      c->arena,
-      "'%s' (dim %d of '%s', size %lld) stays unsplit: mesh axis '%s' (size %lld) already splits "
-      "dim %d ('%s')",
-      rule->axis, dim, r->declared->path, (long long)r->declared->type.dims[dim], mesh_axis->name,
-      (long long)mesh_axis->size, user, by->axis);
+  rule->blocked_note =
+      tspec_arena_printf(c->arena,
+                         "'%s' (dim %d of '%s', size %lld), as mesh axis '%s' (size %lld) splits "
+                         "dim %d ('%s') already",
+                         rule->axis, dim, r->declared->path, (long long)r->declared->type.dims[dim],
+                         mesh_axis->name, (long long)mesh_axis->size, user, by->axis);
   rule->blocked_by = by == rule ? (tspec_range_t){0} : by->range;
   rule->blocked_at = r->declared->range;
 }
@@ -273,7 +273,11 @@ static bool any_absent(const tspec_checker_t *c) {
 
 static void note_blocker(tspec_checker_t *c, const tspec_axis_rule_t *rule) {
   if (rule->blocked_by.line > 0) {
-    tspec_check_note(c, rule->blocked_by, "by this rule, which stands before it");
+    tspec_check_note(
+        c, rule->blocked_by,
+        "by this rule, which comes first; another mesh axis for '%s', or its rule before this "
+        "one, would split it",
+        rule->axis);
   }
   tspec_check_note(c, rule->blocked_at, "the value is declared here");
 }
@@ -291,10 +295,11 @@ static void lint_axis_rule(tspec_checker_t *c, const tspec_axis_rule_t *rule) {
                         rule->axis);
     tspec_check_note(c, rule->shadow->range, "the earlier rule");
   } else if (rule->nblocked > 0 && !by_itself) {
-    tspec_check_warning(c, rule->range, "this rule is blocked: %s", rule->blocked_note);
+    tspec_check_warning(c, rule->range, "this rule is blocked and leaves unsplit %s",
+                        rule->blocked_note);
     note_blocker(c, rule);
   } else if (rule->blocked_note != NULL && (rule->nfired == 0 || c->options->lint) && !by_itself) {
-    tspec_check_warning(c, rule->range, "this rule is blocked at first: %s by this rule",
+    tspec_check_warning(c, rule->range, "this rule is blocked and leaves to a later one %s",
                         rule->blocked_note);
     note_blocker(c, rule);
   } else if (rule->nfired == 0 && rule->blocked_note == NULL && !any_absent(c)) {

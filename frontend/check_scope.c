@@ -183,8 +183,17 @@ static void consider_named(nearest_t *nearest, const tspec_names_t *names) {
 }
 
 void tspec_check_undeclared(tspec_checker_t *c, const char *name, tspec_range_t range) {
-  size_t limit = strlen(name) / 3 < 1 ? 1 : strlen(name) / 3;
+  size_t length = strlen(name), limit = length < 2 ? 0 : length < 6 ? 1 : length / 3;
   nearest_t nearest = {.wanted = name, .distance = limit + 1};
+  const tspec_ast_decl_t *late = tspec_names_get(&c->late, name);
+  if (late != NULL) {
+    tspec_check_error(c, range,
+                      "'%s' is known later: sizes are computed of numbers, axes and consts "
+                      "alone",
+                      name);
+    tspec_check_note(c, late->range, "'%s' is declared here", name);
+    return;
+  }
   consider_named(&nearest, &c->frame->locals);
   if (c->frame->self != NULL) {
     consider_named(&nearest, &c->frame->self->members);

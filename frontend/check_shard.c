@@ -25,6 +25,7 @@ int tspec_check_mesh_axis(tspec_checker_t *c, tspec_ast_name_t name, const char 
   const tspec_global_t *global = tspec_names_get(&c->user.globals, name.text);
   const char *place = place_text(c, what, dim);
   const char *nearest = nearest_axis(c, name.text);
+  const char *mesh = tspec_mesh_print(c->arena, &c->program->mesh);
   if (nearest != NULL) {
     tspec_check_error(c, name.range, "the mesh has no axis '%s' (in %s); did you mean '%s'?",
                       name.text, place, nearest);
@@ -35,11 +36,15 @@ int tspec_check_mesh_axis(tspec_checker_t *c, tspec_ast_name_t name, const char 
     tspec_check_note(c, global->name.range,
                      "'%s' is a logical axis; 'shard axes { %s -> .. }' maps it to the mesh",
                      name.text, name.text);
+  } else if (mesh[0] == '\0') {
+    tspec_check_note(c, (tspec_range_t){0}, "there is no mesh; 'mesh %s = 1' declares the axis",
+                     name.text);
+  } else if (nearest == NULL) {
+    tspec_check_note(c, (tspec_range_t){0},
+                     "the mesh is %s; '%s = 1' in it keeps this line without splitting anything",
+                     mesh, name.text);
   } else {
-    const char *mesh = tspec_mesh_print(c->arena, &c->program->mesh);
-    tspec_check_note(
-        c, (tspec_range_t){0}, "the mesh is %s; to keep '%s', give it size 1: mesh %s%s%s = 1",
-        mesh[0] == '\0' ? "empty" : mesh, name.text, mesh, mesh[0] == '\0' ? "" : ", ", name.text);
+    tspec_check_note(c, (tspec_range_t){0}, "the mesh is %s", mesh);
   }
   return -1;
 }
@@ -166,6 +171,23 @@ static int find_ellipsis(const tspec_ast_sharding_t *written) {
   return -1;
 }
 
+// The written entries cut or filled up to `wanted`: the edit to propose.
+static const char *fitted_text(tspec_checker_t *c, const tspec_ast_sharding_t *written,
+                               int wanted) {
+  const char *text = "";
+  int count = 0;
+  for (size_t i = 0; i < written->nentries && count < wanted; ++i) {
+    if (!written->entries[i].is_ellipsis) {
+      text = tspec_arena_printf(c->arena, "%s%s%s", text, count++ > 0 ? ", " : "",
+                                tspec_print_entry(c->arena, &written->entries[i]));
+    }
+  }
+  while (count < wanted) {
+    text = tspec_arena_printf(c->arena, "%s%s?", text, count++ > 0 ? ", " : "");
+  }
+  return tspec_arena_printf(c->arena, "[%s]", text);
+}
+
 // Without '...': as many entries as dims, of the unstacked or of the whole value. Gives the first
 // dim that the entries speak of, or -1 after a report.
 static int fit_rank(tspec_checker_t *c, const written_t *w) {
@@ -180,13 +202,11 @@ static int fit_rank(tspec_checker_t *c, const written_t *w) {
     return rank - n;
   }
   int wanted = n > rank ? rank : unstacked;
-  const char *edit = n > wanted ? "drop" : "add";
-  int by = n > wanted ? n - wanted : wanted - n;
   tspec_check_error(c, w->written->range,
-                    "the sharding %s has %d entries, but %s is %s with %d dims; %s %d%s",
-                    tspec_print_sharding(c->arena, w->written), n, w->what,
-                    tspec_type_print(c->arena, declared->type), rank, edit, by,
-                    n > wanted ? "" : " ('-': not split, '?': nothing said)");
+                    "the sharding %s has %d entr%s, but %s is %s with %d dim%s; %s would fit",
+                    tspec_print_sharding(c->arena, w->written), n, n == 1 ? "y" : "ies", w->what,
+                    tspec_type_print(c->arena, declared->type), rank, rank == 1 ? "" : "s",
+                    fitted_text(c, w->written, wanted));
   note_rule(c, w);
   return -1;
 }
@@ -280,5 +300,5 @@ bool tspec_check_says_nothing(const tspec_sharding_t *sharding) {
       return false;
     }
   }
-  return sharding->npending == 0 && sharding->rank > 0;
+  return sharding->npending == 0;
 }
