@@ -1,14 +1,18 @@
-#define _GNU_SOURCE // sched_getaffinity
+#define _GNU_SOURCE // sched_getaffinity, pipe2, basename
 
 #include "runtime/launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool read_number(const char *variable, int64_t *out_number) {
@@ -75,16 +79,9 @@ static void set_environment(int64_t nranks) {
   }
 }
 
-tspec_rt_status_t tspec_rt_launch_exec(int64_t nranks, char **argv, tspec_rt_error_t *error) {
-  char self[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (length <= 0) {
-    return tspec_rt_fail(error, TSPEC_RT_RANKS, "cannot find this executable: %s", strerror(errno));
-  }
-  self[length] = '\0';
-  char count[32];
-  (void)snprintf(count, sizeof count, "%lld", (long long)nranks);
-  // -q: a rank's own line says why it failed; mpirun has nothing to add
+// The command line of mpirun. NULL when out of memory.
+static char **make_command(const char *self, const char *count, char **argv) {
+  // -q: a rank's own line says why it failed; mpirun has nothing to add.
   const char *head[] = {"mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", count, self};
   size_t nhead = sizeof head / sizeof head[0];
   size_t nargs = 0;
@@ -93,7 +90,7 @@ tspec_rt_status_t tspec_rt_launch_exec(int64_t nranks, char **argv, tspec_rt_err
   }
   char **command = calloc(nhead + nargs + 1, sizeof *command);
   if (command == NULL) {
-    return tspec_rt_fail(error, TSPEC_RT_MEMORY, "out of memory");
+    return NULL;
   }
   for (size_t i = 0; i < nhead; ++i) {
     command[i] = (char *)(uintptr_t)head[i];
@@ -101,11 +98,79 @@ tspec_rt_status_t tspec_rt_launch_exec(int64_t nranks, char **argv, tspec_rt_err
   for (size_t i = 1; i < nargs; ++i) {
     command[nhead + i - 1] = argv[i];
   }
+  return command;
+}
+
+// In the child: becomes mpirun, or writes errno to the pipe.
+static void become_mpirun(char **command, int64_t nranks, int pipe_end) {
+  (void)prctl(PR_SET_PDEATHSIG, SIGTERM); // no ranks without a parent
   set_environment(nranks);
-  (void)execvp("mpirun", command);
+  (void)execvp(command[0], command);
   int reason = errno;
+  (void)!write(pipe_end, &reason, sizeof reason);
+  _exit(127);
+}
+
+static volatile sig_atomic_t mpirun_process; // for the handler alone
+
+static void pass_on(int number) {
+  if (mpirun_process > 0) {
+    (void)kill((pid_t)mpirun_process, number);
+  }
+}
+
+// SIGTERM goes on to mpirun; SIGINT reaches it by itself, as all are in the terminal's group.
+static int wait_for(pid_t child) {
+  struct sigaction forward = {.sa_handler = pass_on};
+  mpirun_process = (sig_atomic_t)child;
+  (void)sigaction(SIGTERM, &forward, NULL);
+  (void)sigaction(SIGHUP, &forward, NULL);
+  (void)signal(SIGINT, SIG_IGN);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static bool is_crash(int number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+}
+
+tspec_rt_status_t tspec_rt_launch_run(int64_t nranks, char **argv, tspec_rt_error_t *error,
+                                      int *out_exit_code) {
+  char self[PATH_MAX];
+  char count[32];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  self[length > 0 ? length : 0] = '\0';
+  (void)snprintf(count, sizeof count, "%lld", (long long)nranks);
+  char **command = make_command(self, count, argv);
+  int ends[2] = {-1, -1};
+  (void)fflush(NULL);
+  if (command == NULL || pipe2(ends, O_CLOEXEC) != 0) {
+    free(command);
+    return tspec_rt_fail(error, TSPEC_RT_RANKS, "cannot start mpirun: %s", strerror(errno));
+  }
+  pid_t child = fork();
+  if (child == 0) {
+    become_mpirun(command, nranks, ends[1]);
+  }
   free(command);
-  return tspec_rt_fail(error, TSPEC_RT_RANKS,
-                       "%lld ranks are needed, but mpirun cannot be started: %s", (long long)nranks,
-                       strerror(reason));
+  (void)close(ends[1]);
+  int reason = child < 0 ? errno : 0;
+  if (child > 0) {
+    (void)!read(ends[0], &reason, sizeof reason); // nothing comes if mpirun runs
+    *out_exit_code = wait_for(child);
+  }
+  (void)close(ends[0]);
+  if (reason != 0) {
+    return tspec_rt_fail(error, TSPEC_RT_RANKS,
+                         "%lld ranks are needed, but mpirun cannot be started: %s",
+                         (long long)nranks, strerror(reason));
+  }
+  int number = *out_exit_code - 128;
+  if (number > 0 && !is_crash(number)) {
+    (void)fprintf(stderr, "%s: a rank was ended by signal %d (%s)\n", basename(self), number,
+                  strsignal(number));
+  }
+  return TSPEC_RT_OK;
 }

@@ -16,9 +16,18 @@ typedef struct tspec_rt_launch_t {
 
 tspec_rt_launch_t tspec_rt_launch_get(void);
 
-/// Replaces this process by mpirun with `nranks` copies of it and the environment that suits
-/// (perf.md 7). Returns only on failure.
-tspec_rt_status_t tspec_rt_launch_exec(int64_t nranks, char **argv, tspec_rt_error_t *error);
+/// Runs `nranks` copies of this process under mpirun, in the environment that suits (perf.md 7),
+/// and waits for it. *out_exit_code: mpirun's, that is the failing rank's; where a signal ended a
+/// rank, a line says so. Errors: TSPEC_RT_RANKS if mpirun cannot be started.
+tspec_rt_status_t tspec_rt_launch_run(int64_t nranks, char **argv, tspec_rt_error_t *error,
+                                      int *out_exit_code);
+
+/// From now on a crash (a bad address, an illegal instruction, ..) prints one line that names the
+/// rank and the step before it ends the process. For programs of our own alone: it sets handlers of
+/// signals.
+void tspec_rt_crash_watch(int rank, int nranks);
+/// What runs now, for that line; borrowed.
+void tspec_rt_crash_step(const char *what, const char *where);
 
 /// Checks that this processor has each of the features (comma-separated LLVM names, a leading '+'
 /// allowed, '-' names are passed over, and so are those that code generation makes no use of).

@@ -19,16 +19,19 @@ static int fail_early(const tspec_rt_error_t *error, const char *executable) {
   return tspec_rt_status_exit_code(error->status);
 }
 
-// Asks for what the mesh needs. Does not return if mpirun takes over.
+// Sees to the ranks that the mesh needs: they are there, or mpirun runs them, and *out_exit_code is
+// their outcome.
 static tspec_rt_status_t gather_ranks(const tspec_rt_program_t *program, char **argv,
-                                      tspec_rt_error_t *error) {
+                                      tspec_rt_error_t *error, bool *out_done, int *out_exit_code) {
   tspec_rt_launch_t launch = tspec_rt_launch_get();
   int64_t wanted = program->mesh.nranks;
+  *out_done = false;
   if (launch.nranks == wanted) {
     return TSPEC_RT_OK;
   }
   if (!launch.launched) {
-    return tspec_rt_launch_exec(wanted, argv, error);
+    *out_done = true;
+    return tspec_rt_launch_run(wanted, argv, error, out_exit_code);
   }
   char mesh[512] = "no axes";
   size_t at = 0;
@@ -43,11 +46,30 @@ static tspec_rt_status_t gather_ranks(const tspec_rt_program_t *program, char **
 }
 
 // Everything that needs no communication: parsing, --help and its like, checks, the start of
-// mpirun. True if the program goes on to run; else *out_exit_code is final.
+static void print_about(const tspec_rt_program_t *program, tspec_rt_mode_t mode,
+                        const char *executable) {
+  switch (mode) {
+  case TSPEC_RT_MODE_HELP:
+    tspec_rt_print_help(program, executable, stdout);
+    break;
+  case TSPEC_RT_MODE_VERSION:
+    tspec_rt_print_version(program, stdout);
+    break;
+  case TSPEC_RT_MODE_INFO:
+    tspec_rt_print_info(program, stdout);
+    break;
+  case TSPEC_RT_MODE_RUN:
+    break;
+  }
+}
+
+// What needs no communication: parsing, --help and its like, checks, the start of mpirun. True if
+// this process goes on to run the entry; else *out_exit_code is final.
 static bool begin(int argc, char **argv, const tspec_compiled_t *compiled, tspec_rt_pool_t *pool,
                   tspec_rt_options_t *options, int *out_exit_code) {
   tspec_rt_error_t error = {0};
   tspec_rt_program_t program = {0};
+  *out_exit_code = 0;
   tspec_rt_status_t status = tspec_rt_image_check(compiled, &error);
   if (status == TSPEC_RT_OK) {
     status = tspec_rt_options_parse(argc, argv, pool, &error, options);
@@ -55,31 +77,21 @@ static bool begin(int argc, char **argv, const tspec_compiled_t *compiled, tspec
   if (status == TSPEC_RT_OK) {
     status = tspec_rt_program_init(&program, compiled, 0, &error);
   }
-  bool first = tspec_rt_launch_get().rank == 0;
-  if (status == TSPEC_RT_OK && options->mode != TSPEC_RT_MODE_RUN && first) {
-    switch (options->mode) {
-    case TSPEC_RT_MODE_HELP:
-      tspec_rt_print_help(&program, argv[0], stdout);
-      break;
-    case TSPEC_RT_MODE_VERSION:
-      tspec_rt_print_version(&program, stdout);
-      break;
-    case TSPEC_RT_MODE_INFO:
-      tspec_rt_print_info(&program, stdout);
-      break;
-    case TSPEC_RT_MODE_RUN:
-      break;
-    }
+  bool done = status == TSPEC_RT_OK && options->mode != TSPEC_RT_MODE_RUN;
+  if (done && tspec_rt_launch_get().rank == 0) {
+    print_about(&program, options->mode, argv[0]);
   }
   if (status == TSPEC_RT_OK && options->mode == TSPEC_RT_MODE_RUN) {
     status = tspec_rt_options_check(options, &program, &error);
     if (status == TSPEC_RT_OK) {
-      status = gather_ranks(&program, argv, &error);
+      status = gather_ranks(&program, argv, &error, &done, out_exit_code);
     }
   }
-  *out_exit_code = status == TSPEC_RT_OK ? 0 : fail_early(&error, argv[0]);
+  if (status != TSPEC_RT_OK) {
+    *out_exit_code = fail_early(&error, argv[0]);
+  }
   tspec_rt_program_deinit(&program);
-  return status == TSPEC_RT_OK && options->mode == TSPEC_RT_MODE_RUN;
+  return status == TSPEC_RT_OK && !done;
 }
 
 static tspec_rt_status_t read_values(tspec_rt_t *rt, const tspec_rt_options_t *options) {
@@ -237,6 +249,7 @@ int tspec_rt_main(int argc, char **argv, const tspec_compiled_t *compiled) {
     status = tspec_rt_settle(rt, read_values(rt, &options), &exit_code);
   }
   if (status == TSPEC_RT_OK) {
+    tspec_rt_crash_watch(tspec_rt_rank(rt), tspec_rt_nranks(rt));
     run_steps(rt, &options);
     status = tspec_rt_settle(rt, write_values(rt, &options), &exit_code);
   }

@@ -1,6 +1,7 @@
 // Walking the steps of an entry.
 #include <string.h>
 
+#include "runtime/launch.h"
 #include "runtime/session.h"
 
 enum { SMALLEST_PART_BYTES = 64 << 10 }; // below, waking a thread costs more than it saves
@@ -107,12 +108,14 @@ tspec_rt_status_t tspec_rt_run_entry(tspec_rt_t *rt, tspec_rt_entry_t *entry) {
   for (int i = 0; i < entry->nsteps; ++i) {
     tspec_rt_event_t *event = rt->nevents < rt->room_events ? &rt->events[rt->nevents] : NULL;
     int64_t begin = event != NULL ? tspec_rt_clock_ns() : 0;
+    tspec_rt_crash_step(entry->steps[i].what, entry->steps[i].where);
     TSPEC_RT_TRY(run_step(rt, &entry->steps[i]));
     if (event != NULL) {
       *event = (tspec_rt_event_t){&entry->steps[i], begin, tspec_rt_clock_ns()};
       rt->nevents += 1;
     }
   }
+  tspec_rt_crash_step(NULL, NULL);
   apply_updates(rt, entry);
   entry->runs += 1;
   return TSPEC_RT_OK;
