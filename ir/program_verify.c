@@ -317,17 +317,20 @@ static void check_result(tspec_verifier_t *verifier, const tspec_result_t *resul
 static void check_func(tspec_verifier_t *verifier, tspec_func_t *func) {
   verifier->func = func;
   int nvalues = tspec_func_number(func);
-  const tspec_value_t **defined =
-      TSPEC_ARENA_NEW(&verifier->scratch, const tspec_value_t *, nvalues);
+  tspec_arena_t kept;
+  tspec_arena_init(&kept);
+  const tspec_value_t **defined = TSPEC_ARENA_NEW(&kept, const tspec_value_t *, nvalues);
   for (int i = 0; i < func->nargs; i++) {
     check_arg(verifier, i, defined);
   }
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     check_op(verifier, op, defined, nvalues);
+    tspec_arena_deinit(&verifier->scratch);
   }
   for (int i = 0; i < func->nresults; i++) {
     check_result(verifier, &func->results[i], defined, nvalues);
   }
+  tspec_arena_deinit(&kept);
   verifier->func = NULL;
 }
 

@@ -86,29 +86,37 @@ typedef struct elements_t {
   bool empty;
   int ndigits;
   digit_t *digits;
+  tspec_block_t *blocks; ///< per dim
 } elements_t;
 
-static elements_t block_elements(tspec_verifier_t *verifier, const tspec_value_t *value,
-                                 int64_t rank) {
-  tspec_arena_t *arena = &verifier->scratch;
+/// Room for the elements of one value's blocks.
+static elements_t new_elements(tspec_verifier_t *verifier, const tspec_value_t *value) {
+  return (elements_t){
+      .digits = TSPEC_ARENA_NEW(&verifier->scratch, digit_t, value->type.rank),
+      .blocks = TSPEC_ARENA_NEW(&verifier->scratch, tspec_block_t, value->type.rank),
+  };
+}
+
+static void find_elements(tspec_verifier_t *verifier, const tspec_value_t *value, int64_t rank,
+                          elements_t *set) {
   tspec_type_t type = value->type;
-  tspec_block_t *blocks = TSPEC_ARENA_NEW(arena, tspec_block_t, type.rank);
-  tspec_sharding_blocks(&verifier->program->mesh, value->sharding, type, rank, blocks);
-  elements_t set = {.digits = TSPEC_ARENA_NEW(arena, digit_t, type.rank)};
+  tspec_sharding_blocks(&verifier->program->mesh, value->sharding, type, rank, set->blocks);
+  set->base = 0;
+  set->empty = false;
+  set->ndigits = 0;
   int64_t stride = 1;
   for (int i = type.rank - 1; i >= 0; i--) {
-    int64_t count = blocks[i].end - blocks[i].begin;
-    set.empty = set.empty || count == 0;
-    set.base += blocks[i].begin * stride;
-    digit_t *last = set.ndigits > 0 ? &set.digits[set.ndigits - 1] : NULL;
+    int64_t count = set->blocks[i].end - set->blocks[i].begin;
+    set->empty = set->empty || count == 0;
+    set->base += set->blocks[i].begin * stride;
+    digit_t *last = set->ndigits > 0 ? &set->digits[set->ndigits - 1] : NULL;
     if (last != NULL && last->stride * last->count == stride) {
       last->count *= count;
     } else if (count > 1) {
-      set.digits[set.ndigits++] = (digit_t){stride, count};
+      set->digits[set->ndigits++] = (digit_t){stride, count};
     }
     stride *= type.dims[i];
   }
-  return set;
 }
 
 static bool same_elements(const elements_t *a, const elements_t *b) {
@@ -159,10 +167,12 @@ static void check_same_elements(tspec_verifier_t *verifier, const tspec_op_t *op
   int64_t *coordinates = TSPEC_ARENA_NEW(&verifier->scratch, int64_t, mesh->naxes);
   mark_axes(in->sharding, used);
   mark_axes(out->sharding, used);
+  elements_t a = new_elements(verifier, in);
+  elements_t b = new_elements(verifier, out);
   int64_t rank = 0;
   do {
-    elements_t a = block_elements(verifier, in, rank);
-    elements_t b = block_elements(verifier, out, rank);
+    find_elements(verifier, in, rank, &a);
+    find_elements(verifier, out, rank, &b);
     if (!same_elements(&a, &b)) {
       tspec_verifier_fail(verifier, "rank %lld's block of %s and of %s hold different elements",
                           (long long)rank, tspec_verifier_value(verifier, in),

@@ -1,0 +1,189 @@
+// Random changes of sharding, decomposed into collectives and played on all ranks: every rank ends
+// up with its block, each step is legal, and what it moves is what it was predicted to cost.
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/eval/eval.h"
+#include "ir/eval/init.h"
+#include "ir/shard/axes.h"
+#include "ir/shard/decompose.h"
+#include "tests/support/program_text.h"
+
+enum { NROUNDS = 1500, MAX_DIMS = 3, MAX_AXES = 3 };
+
+typedef struct round_t {
+  tspec_arena_t arena;
+  tspec_sources_t sources;
+  tspec_diag_t diag;
+  tspec_mesh_t mesh;
+  tspec_type_t type;
+  uint64_t seed;
+  uint64_t draws;
+} round_t;
+
+static int64_t draw(round_t *round, int64_t below) {
+  return (int64_t)(tspec_init_bits(round->seed, 0, round->draws++) >> 33) % below;
+}
+
+static void draw_mesh(round_t *round) {
+  static const char *const names[MAX_AXES] = {"x", "y", "z"};
+  static const int64_t sizes[] = {1, 2, 2, 3, 4, 4};
+  tspec_mesh_axis_t *axes = TSPEC_ARENA_NEW(&round->arena, tspec_mesh_axis_t, MAX_AXES);
+  round->mesh.naxes = 1 + (int)draw(round, MAX_AXES);
+  for (int i = 0; i < round->mesh.naxes; i++) {
+    axes[i].name = names[i];
+    axes[i].size = sizes[draw(round, 6)];
+  }
+  round->mesh.axes = axes;
+}
+
+/// Deals the mesh's axes, or halves of those of size 4, to dims, pending axes, or nobody.
+static const tspec_sharding_t *draw_sharding(round_t *round, bool may_be_pending) {
+  tspec_arena_t *arena = &round->arena;
+  tspec_dim_t *dims = TSPEC_ARENA_NEW(arena, tspec_dim_t, round->type.rank);
+  tspec_axis_t *lists[MAX_DIMS + 1];
+  int counts[MAX_DIMS + 1] = {0};
+  for (int i = 0; i <= round->type.rank; i++) {
+    lists[i] = TSPEC_ARENA_NEW(arena, tspec_axis_t, 2 * MAX_AXES);
+  }
+  for (int k = 0; k < round->mesh.naxes; k++) {
+    int axis = (int)draw(round, 2) == 0 ? k : round->mesh.naxes - 1 - k;
+    bool taken = false;
+    tspec_axis_t whole = tspec_axis_full(&round->mesh, axis);
+    for (int i = 0; i <= round->type.rank; i++) {
+      taken = taken || tspec_axes_overlap(lists[i], counts[i], whole);
+    }
+    bool halves = whole.size == 4 && draw(round, 3) == 0;
+    for (int half = 0; !taken && whole.size > 1 && half < (halves ? 2 : 1); half++) {
+      tspec_axis_t piece = halves ? (tspec_axis_t){axis, half == 0 ? 1 : 2, 2} : whole;
+      int64_t to = draw(round, round->type.rank + (may_be_pending ? 2 : 1));
+      if (to <= round->type.rank && (may_be_pending || to < round->type.rank)) {
+        tspec_axes_push(lists[to], &counts[to], piece);
+      }
+    }
+  }
+  for (int i = 0; i < round->type.rank; i++) {
+    dims[i].axes = lists[i];
+    dims[i].naxes = counts[i];
+  }
+  tspec_sharding_t *sharding = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
+  sharding->rank = round->type.rank;
+  sharding->dims = dims;
+  int last = round->type.rank;
+  return tspec_sharding_with_pending(arena, &round->mesh, sharding, TSPEC_REDUCE_SUM, lists[last],
+                                     counts[last]);
+}
+
+static tspec_value_t *append(round_t *round, tspec_program_t *program, tspec_value_t *value,
+                             const tspec_step_t *step) {
+  tspec_attr_t attrs[2] = {tspec_attr_axes("axes", step->naxes, step->axes),
+                           tspec_attr_reduce("kind", step->reduce)};
+  bool reduces = step->kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
+                 step->kind == TSPEC_COLLECTIVE_REDUCE_SCATTER ||
+                 step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
+  tspec_op_build_t build = {.kind = tspec_op_find(tspec_collective_name(step->kind)),
+                            .noperands = 1,
+                            .operands = &value,
+                            .nattrs = reduces ? 2 : 1,
+                            .attrs = attrs};
+  tspec_op_t *op = tspec_op_create(program, program->funcs[0], NULL, &build, &round->diag);
+  op->results[0]->sharding = step->to;
+  return op->results[0];
+}
+
+static tspec_program_t *write_program(round_t *round, const tspec_sharding_t *from,
+                                      tspec_steps_t steps) {
+  tspec_program_t *program = tspec_program_create(&round->arena, "round");
+  program->mesh = round->mesh;
+  program->level = TSPEC_LEVEL_LOCAL;
+  tspec_func_t *func = tspec_program_add_func(program, "main", (tspec_range_t){0});
+  tspec_value_t *value =
+      tspec_func_add_arg(program, func, TSPEC_SLOT_INPUT, "a", round->type, (tspec_range_t){0});
+  value->sharding = tspec_sharding_complete(&round->arena, from);
+  if (from->npending > 0) {
+    tspec_step_t pending = {.kind = TSPEC_COLLECTIVE_MAKE_PENDING,
+                            .reduce = from->pending_kind,
+                            .naxes = from->npending,
+                            .axes = from->pending,
+                            .from = value->sharding,
+                            .to = from};
+    value = append(round, program, value, &pending);
+  }
+  for (int i = 0; i < steps.count; i++) {
+    value = append(round, program, value, &steps.items[i]);
+  }
+  func->nresults = 1;
+  func->results = TSPEC_ARENA_NEW(&round->arena, tspec_result_t, 1);
+  func->results[0] = (tspec_result_t){
+      .kind = TSPEC_SLOT_RESULT, .name = "r", .value = value, .sharding = value->sharding};
+  return program;
+}
+
+static void compare_costs(round_t *round, tspec_eval_t *eval, tspec_steps_t steps,
+                          const char *what) {
+  int64_t count = 0;
+  const tspec_eval_traffic_t *traffic = tspec_eval_traffic(eval, &count);
+  int64_t at = 0;
+  for (int i = 0; i < steps.count; i++) {
+    int64_t predicted = tspec_step_cost_bytes(&round->mesh, round->type, &steps.items[i]);
+    if (steps.items[i].kind >= TSPEC_COLLECTIVE_ALL_SLICE) {
+      cr_expect(eq(i64, predicted, 0), "%s", what);
+      continue;
+    }
+    cr_assert(at < count, "%s", what);
+    cr_expect(eq(i64, traffic[at].bytes, predicted), "%s, step %d", what, i);
+    at++;
+  }
+  cr_expect(eq(i64, at, count), "%s", what);
+}
+
+static void play(round_t *round) {
+  static const tspec_dtype_t dtypes[] = {TSPEC_DTYPE_F32, TSPEC_DTYPE_I32, TSPEC_DTYPE_I8};
+  draw_mesh(round);
+  int64_t sizes[MAX_DIMS];
+  int rank = 1 + (int)draw(round, MAX_DIMS);
+  for (int i = 0; i < rank; i++) {
+    sizes[i] = draw(round, 2) == 0 ? 1 + draw(round, 9) : (int64_t)1 << draw(round, 4);
+  }
+  round->type = tspec_type_make(&round->arena, dtypes[draw(round, 3)], rank, sizes);
+  const tspec_sharding_t *from = draw_sharding(round, true);
+  const tspec_sharding_t *to = draw_sharding(round, false);
+  tspec_steps_t steps = tspec_reshard_decompose(&round->arena, &round->mesh, round->type, from, to);
+  const char *what = tspec_arena_printf(&round->arena, "seed %d, {%s} %s %s: %s", (int)round->seed,
+                                        tspec_mesh_print(&round->arena, &round->mesh),
+                                        tspec_type_print(&round->arena, round->type),
+                                        tspec_sharding_print(&round->arena, &round->mesh, from),
+                                        tspec_steps_print(&round->arena, &round->mesh, steps));
+  const tspec_sharding_t *end = steps.count > 0 ? steps.items[steps.count - 1].to : from;
+  cr_expect(tspec_sharding_same_layout(end, to), "%s", what);
+  tspec_program_t *program = write_program(round, from, steps);
+  cr_assert(tspec_program_verify(program, NULL, &round->diag), "%s\n%s", what,
+            round->diag.count > 0 ? round->diag.messages[0].text : "");
+  tspec_dense_t *a = tspec_dense_create(round->type.dtype, rank, sizes);
+  for (int64_t i = 0; i < a->count; i++) {
+    tspec_dense_set(a, i, (double)(i % 100 + 1));
+  }
+  tspec_eval_input_t input = {"a", a};
+  tspec_eval_t *eval = tspec_eval_create(program, &round->diag);
+  cr_assert(tspec_eval_run(eval, "main", &input, 1), "%s\n%s", what,
+            round->diag.count > 0 ? round->diag.messages[0].text : "");
+  tspec_dense_t *r = tspec_eval_result(eval, "r");
+  cr_expect(tspec_dense_equal(a, r), "%s", what);
+  compare_costs(round, eval, steps, what);
+  tspec_dense_destroy(a);
+  tspec_dense_destroy(r);
+  tspec_eval_destroy(eval);
+}
+
+Test(eval_reshard, random_changes_arrive_and_cost_what_was_predicted) {
+  for (int i = 0; i < NROUNDS; i++) {
+    round_t round = {.seed = (uint64_t)i + 1};
+    tspec_arena_init(&round.arena);
+    tspec_sources_init(&round.sources, &round.arena);
+    tspec_diag_init(&round.diag, &round.sources, NULL);
+    play(&round);
+    tspec_arena_deinit(&round.arena);
+  }
+}
