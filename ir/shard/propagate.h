@@ -1,5 +1,5 @@
 // Sharding propagation over plain data: values, ops with factor rules, data-flow edges, groups.
-// Shardings that are written spread through factors until nothing changes; see docs/propagation.md.
+// Shardings that are written spread through factors until nothing changes.
 // Source: `propagation.md` 2.4-2.6 (Shardy).
 //
 //   tspec_prop_graph_t *graph = tspec_prop_graph_create(arena, mesh);

@@ -81,6 +81,7 @@ static const fact_t kFacts[] = {
      "[a:(1)2*b?, ?]|[a*b?, ?]|[a:(1)2?, ?]"},
     // One axis, two factors: basic leaves it, aggressive gives it to the first operand's dim.
     {"[a, -]|[-, a]|[?, ?]", TSPEC_PROP_BOTH, "[a, -]|[-, a]|[?, ?]", "[a, -]|[-, a]|[a?, ?]"},
+    {"[-, a]|[a, -]|[?, ?]", TSPEC_PROP_BOTH, "[-, a]|[a, -]|[?, ?]", "[-, a]|[a, -]|[?, a?]"},
     // ... or to the dim that is split more.
     {"[a, ?]|[-, a*b]|[?, ?]", TSPEC_PROP_BOTH, "[a, ?]|[-, a*b]|[?, ?]",
      "[a, ?]|[-, a*b]|[?, a*b?]"},
@@ -214,5 +215,50 @@ Test(spread, a_major_factor_takes_what_divides) {
   spread.elementwise = false;
   tspec_spread_aggressive(&spread);
   cr_assert(eq(str, result_text(&s, &spread), "[a, -]|[a?]|[a:(1)2?]"));
+  setting_close(&s);
+}
+
+// The larger tensor decides, not the first.
+Test(spread, a_conflict_goes_to_the_larger_source) {
+  setting_t s;
+  setting_open(&s, kAxes);
+  tspec_type_t operands[] = {TYPE(&s, 8), TYPE(&s, 8, 8)};
+  tspec_type_t result = TYPE(&s, 8, 8);
+  tspec_rule_builder_t builder;
+  tspec_rule_builder_init(&builder, &s.arena, 2, operands, 1, &result);
+  int i = tspec_rule_builder_factor(&builder, 8, TSPEC_FACTOR_PASS_THROUGH);
+  int j = tspec_rule_builder_factor(&builder, 8, TSPEC_FACTOR_PASS_THROUGH);
+  tspec_rule_builder_map_operand(&builder, 0, 0, i);
+  tspec_rule_builder_map_operand(&builder, 1, 0, i);
+  tspec_rule_builder_map_operand(&builder, 1, 1, j);
+  tspec_rule_builder_map_result(&builder, 0, 0, i);
+  tspec_rule_builder_map_result(&builder, 0, 1, j);
+  tspec_spread_t spread;
+  tspec_spread_init(&spread, &s.arena, &s.mesh, false);
+  load(&s, &spread, tspec_rule_builder_finish(&builder), "[a]|[?, a]|[?, ?]", TSPEC_PROP_BOTH);
+  tspec_spread_aggressive(&spread);
+  cr_assert(eq(str, result_text(&s, &spread), "[a]|[?, a]|[?, a?]"));
+  setting_close(&s);
+}
+
+// 3 does not divide 8: the major factor is not split, and what hangs over stays where it is.
+Test(spread, a_factor_with_overflow_takes_nothing) {
+  static const tspec_mesh_axis_t axes[] = {{"a", 2, 0}, {"t", 3, 0}, {NULL, 0, 0}};
+  setting_t s;
+  setting_open(&s, axes);
+  tspec_type_t operand = TYPE(&s, 8, 4);
+  tspec_type_t merged = TYPE(&s, 32);
+  tspec_rule_builder_t builder;
+  tspec_rule_builder_init(&builder, &s.arena, 1, &operand, 1, &merged);
+  for (int dim = 0; dim < 2; dim++) {
+    int f = tspec_rule_builder_factor(&builder, operand.dims[dim], TSPEC_FACTOR_PASS_THROUGH);
+    tspec_rule_builder_map_operand(&builder, 0, dim, f);
+    tspec_rule_builder_map_result(&builder, 0, 0, f);
+  }
+  tspec_spread_t spread;
+  tspec_spread_init(&spread, &s.arena, &s.mesh, false);
+  load(&s, &spread, tspec_rule_builder_finish(&builder), "[a, -]|[t?]", TSPEC_PROP_BOTH);
+  tspec_spread_aggressive(&spread);
+  cr_assert(eq(str, result_text(&s, &spread), "[a, -]|[t?]"));
   setting_close(&s);
 }
