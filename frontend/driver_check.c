@@ -3,7 +3,7 @@
 #include "ir/eval/check.h"
 
 static bool check_entry(tspec_driver_t *driver, const char *entry) {
-  tspec_check_options_t options = {.entry = entry};
+  tspec_check_ranks_options_t options = {.entry = entry};
   tspec_check_report_t report = {0};
   bool ok = tspec_check_ranks(driver->whole, driver->program, &options, driver->arena,
                               &driver->diag, &report);

@@ -9,7 +9,7 @@
 #include "ir/eval/init.h"
 
 typedef struct checker_t {
-  const tspec_check_options_t *options;
+  const tspec_check_ranks_options_t *options;
   tspec_arena_t *arena;
   tspec_diag_t *diag;
   const tspec_program_t *program; ///< the global one
@@ -208,7 +208,7 @@ static bool run_both(checker_t *checker, const tspec_func_t *func) {
 }
 
 bool tspec_check_ranks(const tspec_program_t *global, const tspec_program_t *local,
-                       const tspec_check_options_t *options, tspec_arena_t *arena,
+                       const tspec_check_ranks_options_t *options, tspec_arena_t *arena,
                        tspec_diag_t *diag, tspec_check_report_t *out_report) {
   checker_t checker = {.options = options, .arena = arena, .diag = diag, .program = global};
   checker.whole = tspec_eval_create(global, diag);

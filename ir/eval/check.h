@@ -9,14 +9,14 @@
 #include "ir/base/diag.h"
 #include "ir/program.h"
 
-typedef struct tspec_check_options_t {
+typedef struct tspec_check_ranks_options_t {
   uint64_t seed;     ///< of inputs and initial parameters
   bool small_ints;   ///< inputs and parameters are whole numbers of -4 .. 4, so that sums are exact
   double tolerance;  ///< largest difference, relative to the largest size in the result; 0: by the
                      ///< dtype. Integers and bool must be equal. Negative: floats must be, too
   int ncalls;        ///< how often each entry runs, parameters kept between calls; 0: once
   const char *entry; ///< NULL: every entry
-} tspec_check_options_t;
+} tspec_check_ranks_options_t;
 
 /// One result, or assigned parameter, of one entry after its last call.
 typedef struct tspec_check_row_t {
@@ -39,7 +39,7 @@ typedef struct tspec_check_report_t {
 /// Compares. Ownership: the report lies in `arena`. Errors: false after reporting a run that
 /// failed, or every result that differs, with its worst element.
 bool tspec_check_ranks(const tspec_program_t *global, const tspec_program_t *local,
-                       const tspec_check_options_t *options, tspec_arena_t *arena,
+                       const tspec_check_ranks_options_t *options, tspec_arena_t *arena,
                        tspec_diag_t *diag, tspec_check_report_t *out_report);
 
 #endif

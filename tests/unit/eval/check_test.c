@@ -23,7 +23,7 @@ static void stop(void) {
 
 TestSuite(check_ranks, .init = start, .fini = stop);
 
-static bool check(const char *global, const char *local, const tspec_check_options_t *options,
+static bool check(const char *global, const char *local, const tspec_check_ranks_options_t *options,
                   tspec_check_report_t *out_report) {
   const tspec_program_t *whole = tspec_text_program(&arena, &diag, global);
   const tspec_program_t *ranks =
@@ -43,7 +43,8 @@ static const char *const split_mlp =
     "r = relu s @ [-, y]\nn = neg w @ [x, y]\nresult r\nupdate w n";
 
 Test(check_ranks, a_right_partition_passes_on_small_integers_exactly) {
-  tspec_check_options_t options = {.seed = 3, .small_ints = true, .tolerance = -1, .ncalls = 2};
+  tspec_check_ranks_options_t options = {
+      .seed = 3, .small_ints = true, .tolerance = -1, .ncalls = 2};
   tspec_check_report_t report;
   cr_assert(check(mlp, split_mlp, &options, &report));
   cr_assert(eq(int, report.nrows, 2));
@@ -53,14 +54,14 @@ Test(check_ranks, a_right_partition_passes_on_small_integers_exactly) {
 }
 
 Test(check_ranks, a_right_partition_passes_on_floats_nearly) {
-  tspec_check_options_t options = {.seed = 3};
+  tspec_check_ranks_options_t options = {.seed = 3};
   tspec_check_report_t report;
   cr_assert(check(mlp, split_mlp, &options, &report));
   cr_assert(report.rows[0].allowed >= report.rows[0].difference);
 }
 
 Test(check_ranks, a_wrong_partition_is_caught_with_its_worst_element) {
-  tspec_check_options_t options = {.seed = 1};
+  tspec_check_ranks_options_t options = {.seed = 1};
   tspec_check_report_t report;
   // element 3, the second of rank 1, gets 10 too many
   cr_assert(not(check("input a f32[4]\nr = neg a\nresult r",
@@ -77,7 +78,7 @@ Test(check_ranks, a_wrong_partition_is_caught_with_its_worst_element) {
 }
 
 Test(check_ranks, a_missing_reduction_is_caught_as_ranks_that_disagree) {
-  tspec_check_options_t options = {.seed = 1};
+  tspec_check_ranks_options_t options = {.seed = 1};
   tspec_check_report_t report;
   cr_assert(not(check("input a f32[4]\nr = reduce a kind=sum dims=0\nresult r",
                       "mesh x=2\ninput a f32[4] @ [x]\nr = reduce a kind=sum dims=0 @ []\nresult r",
@@ -87,7 +88,7 @@ Test(check_ranks, a_missing_reduction_is_caught_as_ranks_that_disagree) {
 }
 
 Test(check_ranks, integers_and_bool_must_be_equal) {
-  tspec_check_options_t options = {.seed = 1, .tolerance = 1e9};
+  tspec_check_ranks_options_t options = {.seed = 1, .tolerance = 1e9};
   tspec_check_report_t report;
   cr_assert(not(check("input a i32[4]\nr = neg a\nresult r",
                       "mesh x=2\ninput a i32[4] @ [x]\nn = neg a @ [x]\n"
@@ -98,7 +99,7 @@ Test(check_ranks, integers_and_bool_must_be_equal) {
 }
 
 Test(check_ranks, a_nan_against_a_number_is_an_infinite_difference) {
-  tspec_check_options_t options = {.seed = 1, .tolerance = 1e9};
+  tspec_check_ranks_options_t options = {.seed = 1, .tolerance = 1e9};
   tspec_check_report_t report;
   cr_assert(not(check("input a f32[2]\nr = neg a\nresult r",
                       "mesh x=2\ninput a f32[2] @ [x]\nr = constant dtype=f32 shape=2 values=nan "
@@ -110,7 +111,7 @@ Test(check_ranks, a_nan_against_a_number_is_an_infinite_difference) {
 }
 
 Test(check_ranks, one_entry_may_be_chosen) {
-  tspec_check_options_t options = {.seed = 1, .entry = "g"};
+  tspec_check_ranks_options_t options = {.seed = 1, .entry = "g"};
   tspec_check_report_t report;
   static const char *const both = "entry f\ninput a f32[2] @ [-]\nresult a\nentry g\n"
                                   "input b f32[2] @ [-]\nresult b";
