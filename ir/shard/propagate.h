@@ -5,8 +5,7 @@
 //   tspec_prop_graph_t *graph = tspec_prop_graph_create(arena, mesh);
 //   int x = tspec_prop_add_value(graph, x_type, x_sharding);        // NULL: nothing said
 //   int y = tspec_prop_add_value(graph, y_type, NULL);
-//   tspec_prop_add_op(graph, &(tspec_prop_op_t){.rule = rule, .traits = ..., .noperands = 1,
-//   .operands = &x,
+//   tspec_prop_add_op(graph, &(tspec_prop_op_t){.rule = rule, .noperands = 1, .operands = &x,
 //                                               .nresults = 1, .results = &y});
 //   tspec_prop_add_return(graph, y, y_type, declared);
 //   tspec_prop_run(graph, &(tspec_prop_options_t){.strategy = TSPEC_PROP_FULL});

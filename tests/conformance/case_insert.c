@@ -94,6 +94,31 @@ static void reduce_operands(walk_t *walk, const case_op_t *op, place_t *operands
   }
 }
 
+/// What the op computes, and its way to what the results should be.
+static void walk_results(walk_t *walk, const case_op_t *op, const place_t *operands,
+                         const tspec_choice_t *choice) {
+  case_t *c = walk->c;
+  place_t *places = TSPEC_ARENA_NEW(c->arena, place_t, op->nresults);
+  const tspec_sharding_t **kept = TSPEC_ARENA_NEW(c->arena, const tspec_sharding_t *, op->nresults);
+  for (int i = 0; i < op->nresults; i++) {
+    const tspec_sharding_t *computed = choice->tensors[op->noperands + i];
+    places[i] = (place_t){.name = op->results[i]->name, .sharding = computed};
+    // Shardy writes on the op what is left of its pending axes after the all_reduce.
+    kept[i] = reduced_to(c, computed, closed(c, op->results[i]));
+  }
+  print_op(walk, op, operands, kept);
+  for (int i = 0; choice->nreduced > 0 && i < op->nresults; i++) {
+    places[i] = reduce_to(walk, places[i], closed(c, op->results[i]));
+  }
+  for (int i = 0; i < op->nresults; i++) {
+    const tspec_sharding_t *wanted = closed(c, op->results[i]);
+    if (!same_dims(c, places[i].sharding, wanted)) {
+      places[i] = emit(walk, "reshard", &places[i], wanted);
+    }
+    *place_of(walk, op->results[i]) = places[i];
+  }
+}
+
 static void walk_op(walk_t *walk, json_t *json) {
   case_t *c = walk->c;
   case_op_t op = case_read_op(c, json);
@@ -111,43 +136,21 @@ static void walk_op(walk_t *walk, json_t *json) {
     types[i] = is_operand ? op.operand_types[i] : op.result_types[i - op.noperands];
     shardings[i] = is_operand ? operands[i].sharding : closed(c, op.results[i - op.noperands]);
   }
-  const tspec_factor_rule_t *rule = case_rule(c, &op);
-  const tspec_sharding_t **results = shardings + op.noperands;
-  if (rule == NULL) {
-    print_op(walk, &op, operands, results);
+  tspec_choose_op_t choose = {.rule = case_rule(c, &op),
+                              .types = types,
+                              .shardings = shardings,
+                              .keeps_elements = strcmp(op.name, "reshape") == 0};
+  if (choose.rule == NULL) {
+    print_op(walk, &op, operands, shardings + op.noperands);
     return;
   }
-  tspec_choice_t choice =
-      tspec_choose(c->arena, &c->mesh,
-                   &(tspec_choose_op_t){.rule = rule,
-                                        .types = types,
-                                        .shardings = shardings,
-                                        .keeps_elements = strcmp(op.name, "reshape") == 0});
+  tspec_choice_t choice = tspec_choose(c->arena, &c->mesh, &choose);
   for (int i = 0; i < op.noperands; i++) {
     if (!same_dims(c, operands[i].sharding, choice.tensors[i])) {
       operands[i] = emit(walk, "reshard", &operands[i], choice.tensors[i]);
     }
   }
-  // Shardy writes on the op what is left of its pending axes after the all_reduce.
-  place_t *places = TSPEC_ARENA_NEW(c->arena, place_t, op.nresults);
-  const tspec_sharding_t **kept = TSPEC_ARENA_NEW(c->arena, const tspec_sharding_t *, op.nresults);
-  for (int i = 0; i < op.nresults; i++) {
-    const tspec_sharding_t *computed = choice.tensors[op.noperands + i];
-    places[i] = (place_t){.name = op.results[i]->name, .sharding = computed};
-    kept[i] = reduced_to(c, computed, results[i]);
-  }
-  print_op(walk, &op, operands, kept);
-  for (int i = 0; i < op.nresults; i++) {
-    if (choice.nreduced > 0) {
-      places[i] = reduce_to(walk, places[i], results[i]);
-    }
-  }
-  for (int i = 0; i < op.nresults; i++) {
-    if (!same_dims(c, places[i].sharding, results[i])) {
-      places[i] = emit(walk, "reshard", &places[i], results[i]);
-    }
-    *place_of(walk, op.results[i]) = places[i];
-  }
+  walk_results(walk, &op, operands, &choice);
 }
 
 static void walk_outputs(walk_t *walk) {

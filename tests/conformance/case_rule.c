@@ -112,6 +112,25 @@ static const tspec_factor_rule_t *table_rule(const case_t *c, const case_op_t *o
   return rule != NULL && noperands < op->noperands ? add_scalars(c, rule, op->noperands) : rule;
 }
 
+/// Maps a factor to the dims of the tensors that list its name.
+static void map_named(tspec_rule_builder_t *builder, json_t *tensors, bool results,
+                      const char *name, int factor) {
+  size_t t, d, f;
+  json_t *tensor, *dim, *letter;
+  json_array_foreach(tensors, t, tensor) {
+    json_array_foreach(tensor, d, dim) {
+      json_array_foreach(dim, f, letter) {
+        bool named = strcmp(json_string_value(letter), name) == 0;
+        if (named && results) {
+          tspec_rule_builder_map_result(builder, (int)t, (int)d, factor);
+        } else if (named) {
+          tspec_rule_builder_map_operand(builder, (int)t, (int)d, factor);
+        }
+      }
+    }
+  }
+}
+
 /// A rule that is written out: lists of factor names per dim.
 static const tspec_factor_rule_t *written_rule(const case_t *c, const case_op_t *op, json_t *rule) {
   tspec_rule_builder_t builder;
@@ -123,25 +142,8 @@ static const tspec_factor_rule_t *written_rule(const case_t *c, const case_op_t 
   json_object_foreach(factors, name, size) {
     int factor =
         tspec_rule_builder_factor(&builder, json_integer_value(size), TSPEC_FACTOR_PASS_THROUGH);
-    for (int side = 0; side < 2; side++) {
-      json_t *tensors = json_object_get(rule, side == 0 ? "operands" : "results");
-      size_t t, d, f;
-      json_t *tensor, *dim, *letter;
-      json_array_foreach(tensors, t, tensor) {
-        json_array_foreach(tensor, d, dim) {
-          json_array_foreach(dim, f, letter) {
-            if (strcmp(json_string_value(letter), name) != 0) {
-              continue;
-            }
-            if (side == 0) {
-              tspec_rule_builder_map_operand(&builder, (int)t, (int)d, factor);
-            } else {
-              tspec_rule_builder_map_result(&builder, (int)t, (int)d, factor);
-            }
-          }
-        }
-      }
-    }
+    map_named(&builder, json_object_get(rule, "operands"), false, name, factor);
+    map_named(&builder, json_object_get(rule, "results"), true, name, factor);
   }
   return tspec_rule_builder_finish(&builder);
 }
