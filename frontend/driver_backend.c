@@ -22,7 +22,7 @@ static const tspec_backend_t *open_library(tspec_driver_t *driver) {
   // a function's address comes as an object pointer
   const tspec_backend_t *(*get)(void) = NULL;
   void *symbol = dlsym(driver->library, TSPEC_BACKEND_SYMBOL);
-  memcpy(&get, &symbol, sizeof get);
+  memcpy((void *)&get, (const void *)&symbol, sizeof get);
   const tspec_backend_t *backend = get == NULL ? NULL : get();
   if (backend == NULL || strcmp(backend->version, TSPEC_VERSION) != 0) {
     tspec_diag_error(&driver->diag, (tspec_range_t){0}, "'%s' is of version %s, wanted %s", path,

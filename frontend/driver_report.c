@@ -136,40 +136,52 @@ void tspec_driver_report(const tspec_driver_t *driver, bool json, tspec_buf_t *b
 
 // ---- --shardings ----
 
-/// One row of the table.
+/// One named tensor: a row of the table, a remark at a line.
 typedef struct row_t {
   const char *entry; ///< NULL: a parameter or state of the program
   const char *kind;
   const char *path;
   tspec_type_t type;
   const tspec_sharding_t *sharding;
+  tspec_range_t range;
 } row_t;
 
 typedef TSPEC_VEC(row_t) rows_t;
 
+static void add_row(const tspec_driver_t *driver, rows_t *rows, row_t row) {
+  TSPEC_VEC_PUSH(driver->arena, rows, row);
+}
+
+static void add_op(const tspec_driver_t *driver, const char *entry, const tspec_op_t *op,
+                   rows_t *rows) {
+  for (int i = 0; i < op->nresults; i++) {
+    const tspec_value_t *value = op->results[i];
+    if (value->name != NULL) {
+      add_row(driver, rows,
+              (row_t){entry, "value", value->name, value->type, value->sharding, value->range});
+    }
+  }
+}
+
 static void add_entry(const tspec_driver_t *driver, const tspec_func_t *func, rows_t *rows) {
   for (int i = 0; i < func->nargs; i++) {
+    const tspec_value_t *value = func->args[i].value;
     if (func->args[i].kind == TSPEC_SLOT_INPUT) {
-      const tspec_value_t *value = func->args[i].value;
-      row_t row = {func->name, "input", func->args[i].name, value->type, value->sharding};
-      TSPEC_VEC_PUSH(driver->arena, rows, row);
+      add_row(driver, rows,
+              (row_t){func->name, "input", func->args[i].name, value->type, value->sharding,
+                      value->range});
     }
   }
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
-    for (int i = 0; i < op->nresults; i++) {
-      const tspec_value_t *value = op->results[i];
-      if (value->name != NULL) {
-        row_t row = {func->name, "value", value->name, value->type, value->sharding};
-        TSPEC_VEC_PUSH(driver->arena, rows, row);
-      }
-    }
+    add_op(driver, func->name, op, rows);
   }
   for (int i = 0; i < func->nresults; i++) {
     const tspec_result_t *result = &func->results[i];
     if (result->kind == TSPEC_SLOT_RESULT) {
-      row_t row = {func->name, "result", result->name, result->value->type,
-                   result->sharding != NULL ? result->sharding : result->value->sharding};
-      TSPEC_VEC_PUSH(driver->arena, rows, row);
+      add_row(driver, rows,
+              (row_t){func->name, "result", result->name, result->value->type,
+                      result->sharding != NULL ? result->sharding : result->value->sharding,
+                      result->range});
     }
   }
 }
@@ -178,9 +190,9 @@ static void collect_rows(const tspec_driver_t *driver, rows_t *rows) {
   const tspec_program_t *program = driver->program;
   for (int i = 0; i < program->nparams; i++) {
     const tspec_param_t *param = &program->params[i];
-    row_t row = {NULL, param->is_state ? "state" : "param", param->path, param->type,
-                 param->sharding};
-    TSPEC_VEC_PUSH(driver->arena, rows, row);
+    add_row(driver, rows,
+            (row_t){NULL, param->is_state ? "state" : "param", param->path, param->type,
+                    param->sharding, param->range});
   }
   for (int i = 0; i < program->nfuncs; i++) {
     add_entry(driver, program->funcs[i], rows);
@@ -267,15 +279,14 @@ typedef TSPEC_VEC(remark_t) remarks_t;
 
 /// "w1: [-, model] f32[1024, 256]". Copies of a module differ in all but the last part of their
 /// paths, so that is the name.
-static void add_remark(const tspec_driver_t *driver, remarks_t *remarks, tspec_range_t range,
-                       const row_t *row) {
-  if (range.file != driver->file) {
+static void add_remark(const tspec_driver_t *driver, remarks_t *remarks, const row_t *row) {
+  if (row->range.file != driver->file) {
     return;
   }
   const char *slash = strrchr(row->path, '/');
   const tspec_sharding_t *sharding = sharding_of(driver, row);
   remark_t remark = {
-      range.line,
+      row->range.line,
       tspec_arena_printf(driver->arena, "%s: %s %s", slash == NULL ? row->path : slash + 1,
                          tspec_sharding_print(driver->arena, &driver->program->mesh, sharding),
                          tspec_type_print(driver->arena, tspec_sharding_local_type(
@@ -288,45 +299,14 @@ static void add_remark(const tspec_driver_t *driver, remarks_t *remarks, tspec_r
   TSPEC_VEC_PUSH(driver->arena, remarks, remark);
 }
 
-static void collect_remarks(const tspec_driver_t *driver, remarks_t *remarks) {
-  const tspec_program_t *program = driver->program;
-  for (int i = 0; i < program->nparams; i++) {
-    const tspec_param_t *param = &program->params[i];
-    row_t row = {NULL, NULL, param->path, param->type, param->sharding};
-    add_remark(driver, remarks, param->range, &row);
-  }
-  for (int i = 0; i < program->nfuncs; i++) {
-    const tspec_func_t *func = program->funcs[i];
-    for (int j = 0; j < func->nargs; j++) {
-      const tspec_value_t *value = func->args[j].value;
-      row_t row = {NULL, NULL, func->args[j].name, value->type, value->sharding};
-      if (func->args[j].kind == TSPEC_SLOT_INPUT) {
-        add_remark(driver, remarks, value->range, &row);
-      }
-    }
-    for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
-      for (int j = 0; j < op->nresults; j++) {
-        const tspec_value_t *value = op->results[j];
-        row_t row = {NULL, NULL, value->name, value->type, value->sharding};
-        if (value->name != NULL) {
-          add_remark(driver, remarks, value->range, &row);
-        }
-      }
-    }
-    for (int j = 0; j < func->nresults; j++) {
-      const tspec_result_t *result = &func->results[j];
-      row_t row = {NULL, NULL, result->name, result->value->type, result->value->sharding};
-      if (result->kind == TSPEC_SLOT_RESULT) {
-        add_remark(driver, remarks, result->range, &row);
-      }
-    }
-  }
-}
-
 void tspec_driver_annotate(const tspec_driver_t *driver, tspec_buf_t *buf) {
   const tspec_source_t *source = tspec_sources_get(&driver->sources, driver->file);
+  rows_t rows = {0};
   remarks_t remarks = {0};
-  collect_remarks(driver, &remarks);
+  collect_rows(driver, &rows);
+  for (size_t i = 0; i < rows.count; i++) {
+    add_remark(driver, &remarks, &rows.items[i]);
+  }
   for (size_t line = 0; line < source->nlines; line++) {
     size_t begin = source->line_starts[line];
     size_t end = line + 1 < source->nlines ? source->line_starts[line + 1] : source->length;

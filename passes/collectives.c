@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "ir/base/vec.h"
-
 /// The kinds that send something; a local one is no collective for the user.
 static bool find_kind(const char *name, tspec_collective_t *out_kind) {
   static const tspec_collective_t kKinds[] = {
@@ -45,15 +43,19 @@ bool tspec_collective_of(const tspec_program_t *program, const tspec_op_t *op,
 
 int tspec_func_collectives(const tspec_program_t *program, const tspec_func_t *func,
                            tspec_arena_t *arena, tspec_collective_use_t **out_uses) {
-  TSPEC_VEC(tspec_collective_use_t) uses = {0};
+  int count = 0;
+  tspec_collective_use_t use;
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
-    tspec_collective_use_t use;
+    count += tspec_collective_of(program, op, &use) ? 1 : 0;
+  }
+  *out_uses = TSPEC_ARENA_NEW(arena, tspec_collective_use_t, count);
+  count = 0;
+  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     if (tspec_collective_of(program, op, &use)) {
-      TSPEC_VEC_PUSH(arena, &uses, use);
+      (*out_uses)[count++] = use;
     }
   }
-  *out_uses = uses.items;
-  return (int)uses.count;
+  return count;
 }
 
 const char *tspec_collective_print(tspec_arena_t *arena, const tspec_program_t *program,

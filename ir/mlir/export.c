@@ -204,6 +204,14 @@ static bool types_differ(const MlirType *types, int count) {
   return false;
 }
 
+static void push_foreign(exporter_t *exporter, attrs_t *attrs, const tspec_op_t *op) {
+  MlirAttribute foreign = {op->foreign_attrs};
+  intptr_t count = op->foreign_attrs == NULL ? 0 : mlirDictionaryAttrGetNumElements(foreign);
+  for (intptr_t i = 0; i < count; i++) {
+    TSPEC_VEC_PUSH(exporter->scratch, attrs, mlirDictionaryAttrGetElement(foreign, i));
+  }
+}
+
 static void push_op_attrs(exporter_t *exporter, attrs_t *attrs, const tspec_op_t *op) {
   for (int i = 0; i < op->nattrs; i++) {
     push(exporter, attrs, op->attrs[i].name, make_attr(exporter, &op->attrs[i]));
@@ -216,13 +224,7 @@ static void push_op_attrs(exporter_t *exporter, attrs_t *attrs, const tspec_op_t
   if (op->spelling != NULL) {
     push_string(exporter, attrs, TSPEC_NAME_SPELLING, op->spelling);
   }
-  if (op->foreign_attrs != NULL) {
-    MlirAttribute foreign = {op->foreign_attrs};
-    intptr_t count = mlirDictionaryAttrGetNumElements(foreign);
-    for (intptr_t i = 0; i < count; i++) {
-      TSPEC_VEC_PUSH(exporter->scratch, attrs, mlirDictionaryAttrGetElement(foreign, i));
-    }
-  }
+  push_foreign(exporter, attrs, op);
 }
 
 /// Adds the operands to `state`, boxed where IRDL's variadic lists need one type.
