@@ -16,7 +16,9 @@ bool tspec_value_splat(const tspec_value_t *value, double *out_number) {
       return false;
     }
   }
-  *out_number = values->floats[0];
+  tspec_dtype_t dtype = value->type.dtype;
+  *out_number =
+      tspec_dtype_is_float(dtype) ? tspec_dtype_round(dtype, values->floats[0]) : values->floats[0];
   return true;
 }
 

@@ -158,6 +158,9 @@ static void find_possible(const tspec_pending_t *pending, const tspec_op_t *op) 
   for (int t = 0; t < choice.ntensors; t++) {
     through = without_splits(arena, through, choice.tensors[t]);
   }
+  if (through.count == 0) {
+    facts->entry = -1;
+  }
   facts->may = join(arena, facts->own, through);
   facts->may = without_splits(arena, facts->may, op->results[0]->sharding);
 }

@@ -601,7 +601,7 @@ static void add_reduced(const vote_t *vote, tspec_choice_t *choice) {
   choice->reduce = vote->rule->reduce;
 }
 
-// The operand's pending axes that the first result has, too.
+// The operand's pending axes that the first result has, too, and that split nothing here.
 static int kept_pending(const vote_t *vote, int tensor, tspec_axis_t *out_axes) {
   const tspec_sharding_t *const *shardings = vote->op->shardings;
   const tspec_sharding_t *own = shardings[tensor];
@@ -619,7 +619,17 @@ static int kept_pending(const vote_t *vote, int tensor, tspec_axis_t *out_axes) 
       !tspec_axes_subtract(own->pending, own->npending, lost, nlost, out_axes, &count)) {
     return 0;
   }
-  return tspec_axes_sort(out_axes, count);
+  list_t kept = make_list(vote, out_axes, tspec_axes_sort(out_axes, count));
+  for (int f = 0; f < vote->rule->nfactors; f++) {
+    list_t rest = make_list(vote, NULL, 0);
+    if (!tspec_axes_subtract(kept.items, kept.count, vote->chosen[f].items, vote->chosen[f].count,
+                             rest.items, &rest.count)) {
+      return 0;
+    }
+    kept = rest;
+  }
+  memcpy(out_axes, kept.items, sizeof *out_axes * (size_t)kept.count);
+  return tspec_axes_sort(out_axes, kept.count);
 }
 
 static const tspec_sharding_t *tensor_sharding(const vote_t *vote, tspec_projection_t *made,

@@ -6,10 +6,6 @@
 
 static const tspec_mesh_axis_t data_model[] = {{"data", 2, 0}, {"model", 4, 0}};
 
-static void expect_text(const char *what, const char *got, const char *want) {
-  cr_expect(strcmp(got, want) == 0, "%s:\n  want %s\n  got  %s", what, want, got);
-}
-
 // The reference model of the Flax guide: four times relu(x @ w1) @ w2.
 static void build_dotreludot(bench_t *bench, bool constrained) {
   static const char *const paths[4][2] = {{"layer/0/w1", "layer/0/w2"},
@@ -46,14 +42,136 @@ Test(partition, the_reference_model_reduces_four_times_and_moves_nothing_else) {
     build_dotreludot(&bench, constrained != 0);
     bench_run_all(&bench);
     // 2 * 3 / 4 of f32[4, 1024], 16 KiB.
-    expect_text("collectives", bench_collectives(&bench),
-                "all_reduce [data, -] 24576; all_reduce [data, -] 24576; "
-                "all_reduce [data, -] 24576; all_reduce [data, -] 24576");
-    expect_text("ops", bench_ops(&bench),
-                "dot relu dot all_reduce dot relu dot all_reduce "
-                "dot relu dot all_reduce dot relu dot all_reduce");
-    expect_text("y", bench_sharding(&bench, bench_find(&bench, "y")), "[data, model]");
-    expect_text("z", bench_sharding(&bench, bench_find(&bench, "z")), "[data, -]");
+    bench_expect("collectives", bench_collectives(&bench),
+                 "all_reduce [data, -] 24576; all_reduce [data, -] 24576; "
+                 "all_reduce [data, -] 24576; all_reduce [data, -] 24576");
+    bench_expect("ops", bench_ops(&bench),
+                 "dot relu dot all_reduce dot relu dot all_reduce "
+                 "dot relu dot all_reduce dot relu dot all_reduce");
+    bench_expect("y", bench_sharding(&bench, bench_find(&bench, "y")), "[data, model]");
+    bench_expect("z", bench_sharding(&bench, bench_find(&bench, "z")), "[data, -]");
     bench_end(&bench);
   }
+}
+
+// ---- exactness --------------------------------------------------------------------------------
+
+static void expect_exact(const char *text, const char *collectives) {
+  bench_t bench;
+  bench_load(&bench, text);
+  bench_check(&bench);
+  bench_expect(text, bench_collectives(&bench), collectives);
+  bench_end(&bench);
+}
+
+Test(partition, a_bias_is_added_after_the_reduction) {
+  expect_exact("level global\n"
+               "mesh model=4\n"
+               "param w f32[8, 6] @ [model, -]\n"
+               "param b f32[4, 6] @ [-, -]\n"
+               "input x f32[4, 8] @ [-, model]\n"
+               "read w\n"
+               "read b\n"
+               "d = dot x w lhs_batch= rhs_batch= lhs_contract=1 rhs_contract=0 dtype=f32\n"
+               "y = add d b\n"
+               "result y @ [-, -]\n",
+               "all_reduce [-, -] 144");
+}
+
+Test(partition, three_rows_on_eight_ranks_leave_five_of_them_empty) {
+  expect_exact("level global\n"
+               "mesh a=2 b=4\n"
+               "input x f32[3, 5] @ [a*b, -]\n"
+               "y = relu x\n"
+               "s = reduce y kind=sum dims=0\n"
+               "t = transpose y perm=1,0\n"
+               "result s @ [-]\n"
+               "result t @ [-, a*b]\n",
+               // 2 * 7 / 8 of 20 bytes.
+               "all_reduce [-] 35");
+}
+
+Test(partition, blocks_that_do_not_nest_take_one_all_to_all) {
+  expect_exact("level global\n"
+               "mesh a=2 b=4\n"
+               "input x f32[9, 2] @ [a*b, -]\n"
+               "y = relu x\n"
+               "result y @ [a, -]\n",
+               // Rows 6 and 7 of the rank a=0, b=3 go to the 4 ranks with a=1.
+               "all_to_all [a, -] 64");
+}
+
+Test(partition, a_maximum_over_a_split_dim_combines_by_max) {
+  expect_exact("level global\n"
+               "mesh a=4\n"
+               "input x f32[3, 7] @ [-, a]\n"
+               "m = reduce x kind=max dims=1\n"
+               "result m @ [-]\n",
+               "all_reduce [-] 18");
+}
+
+Test(partition, a_product_over_a_split_dim_combines_by_product) {
+  expect_exact("level global\n"
+               "mesh a=4\n"
+               "input x f32[3, 7] @ [-, a]\n"
+               "m = reduce x kind=prod dims=1\n"
+               "result m @ [-]\n",
+               "all_reduce [-] 18");
+}
+
+Test(partition, an_argmax_gathers_its_own_dim) {
+  expect_exact("level global\n"
+               "mesh a=2 b=2\n"
+               "input x f32[4, 6] @ [a, b]\n"
+               "m = arg_reduce x kind=max dim=1\n"
+               "result m @ [a]\n",
+               "all_gather [a, -] 24");
+}
+
+Test(partition, a_sum_to_a_split_result_is_scattered) {
+  expect_exact("level global\n"
+               "mesh a=4\n"
+               "param w f32[8, 8] @ [a, -]\n"
+               "input x f32[4, 8] @ [-, a]\n"
+               "read w\n"
+               "d = dot x w lhs_batch= rhs_batch= lhs_contract=1 rhs_contract=0 dtype=f32\n"
+               "result d @ [a, -]\n",
+               // 3 / 4 of 4 * 8 * 4 bytes.
+               "reduce_scatter [a, -] 96");
+}
+
+Test(partition, a_split_that_reshape_cannot_keep_is_moved) {
+  expect_exact("level global\n"
+               "mesh a=4\n"
+               "input x f32[5, 4] @ [a, -]\n"
+               "y = reshape x shape=20\n"
+               "result y @ [a]\n",
+               // Blocks of 2, 2, 1, 0 rows are gathered: all but the empty one.
+               "all_gather [-, -] 80; all_slice [a]");
+}
+
+Test(partition, an_updated_parameter_lies_as_it_did) {
+  bench_t bench;
+  bench_load(&bench, "level global\n"
+                     "mesh a=2 b=2\n"
+                     "param w f32[6, 4] @ [a, ?]\n"
+                     "entry step\n"
+                     "input x f32[6, 4] @ [-, b]\n"
+                     "read w\n"
+                     "v = sub w x\n"
+                     "update w v\n"
+                     "entry look\n"
+                     "read w\n"
+                     "r = relu w\n"
+                     "result r @ [-, -]\n");
+  bench_check(&bench);
+  const tspec_sharding_t *stored = bench.program->params[0].sharding;
+  for (int i = 0; i < 2; i++) {
+    const tspec_func_t *func = bench.program->funcs[i];
+    const tspec_value_t *read = func->args[func->nargs - 1].value;
+    cr_expect(tspec_sharding_same_layout(read->sharding, stored));
+  }
+  cr_expect(
+      tspec_sharding_same_layout(bench.program->funcs[0]->results[0].value->sharding, stored));
+  bench_end(&bench);
 }

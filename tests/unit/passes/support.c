@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "ir/base/str.h"
+#include "ir/eval/check.h"
 #include "passes/steps.h"
+#include "tests/support/program_text.h"
 
 void bench_start(bench_t *bench, const tspec_mesh_axis_t *axes, int naxes) {
   *bench = (bench_t){0};
@@ -150,6 +152,36 @@ void bench_run(bench_t *bench, const char *name, tspec_pass_fn_t pass) {
   tspec_arena_deinit(&scratch);
   cr_assert(ok, "%s: %s", name,
             bench->diag.count > 0 ? bench->diag.messages[bench->diag.count - 1].text : "?");
+}
+
+void bench_load(bench_t *bench, const char *text) {
+  bench_start(bench, NULL, 0);
+  bench->program = tspec_text_program(&bench->arena, &bench->diag, text);
+  cr_assert(bench->program != NULL, "%s",
+            bench->diag.count > 0 ? bench->diag.messages[0].text : "?");
+  for (int i = 0; i < bench->program->nfuncs; i++) {
+    for (tspec_op_t *op = bench->program->funcs[i]->first; op != NULL; op = op->next) {
+      if (op->kind != TSPEC_OP_constraint && op->nresults == 1) {
+        op->results[0]->name = NULL;
+      }
+    }
+  }
+  bench->func = bench->program->funcs[0];
+  bench->global = tspec_program_clone(bench->program, &bench->arena);
+}
+
+void bench_check(bench_t *bench) {
+  tspec_check_report_t report;
+  tspec_check_ranks_options_t options = {.seed = 1, .small_ints = true};
+  bench_run_all(bench);
+  bool ok = tspec_check_ranks(bench->global, bench->program, &options, &bench->arena, &bench->diag,
+                              &report);
+  cr_expect(ok, "%s",
+            bench->diag.count > 0 ? bench->diag.messages[bench->diag.count - 1].text : "?");
+}
+
+void bench_expect(const char *what, const char *got, const char *want) {
+  cr_expect(strcmp(got, want) == 0, "%s:\n  want %s\n  got  %s", what, want, got);
 }
 
 void bench_run_all(bench_t *bench) {

@@ -12,6 +12,7 @@ typedef struct bench_t {
   tspec_diag_t diag; ///< keeps messages, prints none
   tspec_options_t options;
   tspec_program_t *program;
+  tspec_program_t *global; ///< as loaded
   tspec_func_t *func;
 } bench_t;
 
@@ -46,10 +47,17 @@ tspec_value_t *bench_constraint(bench_t *bench, const char *name, tspec_value_t 
                                 const char *sharding);
 void bench_result(bench_t *bench, const char *name, tspec_value_t *x, const char *sharding);
 
+/// Starts with a program from text (tests/support/program_text.h); `func` is its first entry. Ops'
+/// results lose their names, but for those of constraints.
+void bench_load(bench_t *bench, const char *text);
+
 /// Runs a pass and the verifier; the test fails where one of them does.
 void bench_run(bench_t *bench, const char *name, tspec_pass_fn_t pass);
 /// propagate, reshard, partition, optimize-collectives.
 void bench_run_all(bench_t *bench);
+
+/// Runs all passes and compares what all ranks compute with what `global` does.
+void bench_check(bench_t *bench);
 
 /// The collectives in order, "all_reduce [data, -] 16384; ..." with their results and bytes; local
 /// ones without bytes. In the bench's arena.
@@ -57,6 +65,7 @@ const char *bench_collectives(bench_t *bench);
 /// Names of the ops in order, "dot relu dot".
 const char *bench_ops(bench_t *bench);
 const char *bench_sharding(bench_t *bench, const tspec_value_t *value);
+void bench_expect(const char *what, const char *got, const char *want);
 /// The value with that name (a let, an argument), or NULL.
 const tspec_value_t *bench_find(const bench_t *bench, const char *name);
 
