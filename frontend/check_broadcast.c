@@ -167,13 +167,13 @@ static bool all_usable(tspec_checker_t *c, tspec_site_t site, int noperands,
 }
 
 bool tspec_check_match_with(tspec_checker_t *c, tspec_site_t site, int noperands,
-                            const tspec_operand_t *operands, tspec_value_t *other,
-                            tspec_value_t **out_values, tspec_value_t **out_other) {
+                            const tspec_operand_t *operands, tspec_value_t **other,
+                            tspec_value_t **out_values) {
   tspec_dtype_t dtype = TSPEC_DTYPE_F32;
   shape_t shape = {0};
   if (!all_usable(c, site, noperands, operands) ||
       !find_dtype(c, site, noperands, operands, &dtype) ||
-      !find_shape(c, site, noperands, operands, other, &shape)) {
+      !find_shape(c, site, noperands, operands, other == NULL ? NULL : *other, &shape)) {
     return false;
   }
   tspec_type_t type = tspec_type_make(c->arena, dtype, shape.rank, shape.dims);
@@ -187,12 +187,12 @@ bool tspec_check_match_with(tspec_checker_t *c, tspec_site_t site, int noperands
     }
   }
   if (other != NULL) {
-    *out_other = tspec_emit_broadcast(c, site, other, shape.rank, shape.dims);
+    *other = tspec_emit_broadcast(c, site, *other, shape.rank, shape.dims);
   }
-  return other == NULL || *out_other != NULL;
+  return other == NULL || *other != NULL;
 }
 
 bool tspec_check_match(tspec_checker_t *c, tspec_site_t site, int noperands,
                        const tspec_operand_t *operands, tspec_value_t **out_values) {
-  return tspec_check_match_with(c, site, noperands, operands, NULL, out_values, NULL);
+  return tspec_check_match_with(c, site, noperands, operands, NULL, out_values);
 }

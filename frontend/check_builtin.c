@@ -153,8 +153,10 @@ static int find_param(const tspec_builtin_t *builtin, const char *name) {
   return -1;
 }
 
-static bool bind_args(tspec_checker_t *c, tspec_builtin_call_t *call, size_t nargs,
-                      const tspec_arg_value_t *args) {
+static bool bind_args(tspec_checker_t *c, tspec_builtin_call_t *call,
+                      const tspec_arg_values_t *values) {
+  const tspec_arg_value_t *args = values->items;
+  size_t nargs = values->count;
   const tspec_builtin_t *builtin = call->builtin;
   for (size_t i = 0; i < nargs; ++i) {
     int index = args[i].name != NULL ? find_param(builtin, args[i].name) : (int)i;
@@ -185,8 +187,10 @@ static bool bind_args(tspec_checker_t *c, tspec_builtin_call_t *call, size_t nar
   return true;
 }
 
-static bool bind_any(tspec_checker_t *c, tspec_builtin_call_t *call, size_t nargs,
-                     const tspec_arg_value_t *args) {
+static bool bind_any(tspec_checker_t *c, tspec_builtin_call_t *call,
+                     const tspec_arg_values_t *values) {
+  const tspec_arg_value_t *args = values->items;
+  size_t nargs = values->count;
   tspec_operand_t *rest = TSPEC_ARENA_NEW(c->arena, tspec_operand_t, nargs);
   for (size_t i = 0; i < nargs; ++i) {
     if (args[i].name != NULL) {
@@ -201,14 +205,15 @@ static bool bind_any(tspec_checker_t *c, tspec_builtin_call_t *call, size_t narg
   return true;
 }
 
-tspec_cv_t tspec_check_builtin(tspec_checker_t *c, const tspec_builtin_t *builtin, size_t nargs,
-                               const tspec_arg_value_t *args, tspec_range_t range) {
+tspec_cv_t tspec_check_builtin(tspec_checker_t *c, const tspec_builtin_t *builtin,
+                               const tspec_arg_values_t *args) {
+  tspec_range_t range = args->range;
   if (builtin->run == NULL) {
     return tspec_check_absent(c, range, tspec_arena_printf(c->arena, "'%s'", builtin->name));
   }
   tspec_builtin_call_t call = {.builtin = builtin, .site = {range, builtin->name}};
   bool any = strcmp(builtin->params[0], "*") == 0;
-  bool ok = any ? bind_any(c, &call, nargs, args) : bind_args(c, &call, nargs, args);
+  bool ok = any ? bind_any(c, &call, args) : bind_args(c, &call, args);
   return ok ? builtin->run(c, &call) : tspec_cv_error();
 }
 

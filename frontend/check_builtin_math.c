@@ -82,9 +82,8 @@ tspec_cv_t tspec_builtin_select(tspec_checker_t *c, const tspec_builtin_call_t *
                       tspec_type_print(c->arena, condition->type));
     return tspec_cv_error();
   }
-  tspec_value_t *operands[3];
-  if (!tspec_check_match_with(c, call->site, 2, &call->args[1], condition, &operands[1],
-                              &operands[0])) {
+  tspec_value_t *operands[3] = {condition};
+  if (!tspec_check_match_with(c, call->site, 2, &call->args[1], &operands[0], &operands[1])) {
     return tspec_cv_error();
   }
   return tspec_cv_tensor(tspec_emit_simple(c, call->site, TSPEC_OP_select, 3, operands));

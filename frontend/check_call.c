@@ -6,8 +6,8 @@
 // ---- arguments
 // --------------------------------------------------------------------------------------
 
-bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args,
-                      tspec_arg_value_t **out_args) {
+bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args, tspec_range_t range,
+                      tspec_arg_values_t *out_args) {
   tspec_arg_value_t *values = TSPEC_ARENA_NEW(c->arena, tspec_arg_value_t, args->count);
   bool ok = true;
   for (size_t i = 0; i < args->count; ++i) {
@@ -16,7 +16,7 @@ bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args,
                                     arg->value->range, arg->name.range};
     ok = ok && !tspec_cv_is_error(values[i].cv);
   }
-  *out_args = values;
+  *out_args = (tspec_arg_values_t){args->count, values, range};
   return ok;
 }
 
@@ -37,8 +37,10 @@ static const tspec_ast_formal_t *find_formal(const tspec_ast_formals_t *formals,
 
 // Arguments by name must exist and not be given by position, too.
 static bool check_arg_names(tspec_checker_t *c, const tspec_ast_formals_t *formals,
-                            tspec_range_t declared, const char *what, size_t nargs,
-                            const tspec_arg_value_t *args) {
+                            tspec_range_t declared, const char *what,
+                            const tspec_arg_values_t *values) {
+  const tspec_arg_value_t *args = values->items;
+  size_t nargs = values->count;
   bool ok = true;
   for (size_t i = 0; i < nargs; ++i) {
     if (args[i].name == NULL) {
@@ -70,14 +72,14 @@ static bool check_arg_names(tspec_checker_t *c, const tspec_ast_formals_t *forma
   return ok;
 }
 
-static const tspec_arg_value_t *find_arg(size_t nargs, const tspec_arg_value_t *args, size_t index,
+static const tspec_arg_value_t *find_arg(const tspec_arg_values_t *args, size_t index,
                                          const char *name) {
-  if (index < nargs && args[index].name == NULL) {
-    return &args[index];
+  if (index < args->count && args->items[index].name == NULL) {
+    return &args->items[index];
   }
-  for (size_t i = 0; i < nargs; ++i) {
-    if (args[i].name != NULL && strcmp(args[i].name, name) == 0) {
-      return &args[i];
+  for (size_t i = 0; i < args->count; ++i) {
+    if (args->items[i].name != NULL && strcmp(args->items[i].name, name) == 0) {
+      return &args->items[i];
     }
   }
   return NULL;
@@ -112,23 +114,21 @@ static bool bind_formal(tspec_checker_t *c, const tspec_ast_formal_t *formal,
 }
 
 bool tspec_check_bind(tspec_checker_t *c, const tspec_ast_formals_t *formals,
-                      tspec_range_t declared, const char *what, size_t nargs,
-                      const tspec_arg_value_t *args, tspec_range_t call_range) {
+                      tspec_range_t declared, const char *what, const tspec_arg_values_t *args) {
   size_t npositional = 0;
-  while (npositional < nargs && args[npositional].name == NULL) {
+  while (npositional < args->count && args->items[npositional].name == NULL) {
     ++npositional;
   }
   if (npositional > formals->count) {
-    tspec_check_error(c, call_range, "%s takes %zu argument%s, but gets %zu", what, formals->count,
-                      formals->count == 1 ? "" : "s", nargs);
+    tspec_check_error(c, args->range, "%s takes %zu argument%s, but gets %zu", what, formals->count,
+                      formals->count == 1 ? "" : "s", args->count);
     note_declared(c, declared);
     return false;
   }
-  bool ok = check_arg_names(c, formals, declared, what, nargs, args);
+  bool ok = check_arg_names(c, formals, declared, what, args);
   for (size_t i = 0; ok && i < formals->count; ++i) {
     const tspec_ast_formal_t *formal = &formals->items[i];
-    ok = bind_formal(c, formal, find_arg(nargs, args, i, formal->name.text), declared, what,
-                     call_range);
+    ok = bind_formal(c, formal, find_arg(args, i, formal->name.text), declared, what, args->range);
   }
   return ok;
 }
@@ -169,7 +169,7 @@ static tspec_cv_t constrain(tspec_checker_t *c, tspec_cv_t cv, const tspec_ast_s
 
 // Types of arguments, in order: '$' names bind from left to right.
 static bool check_formal_types(tspec_checker_t *c, const tspec_ast_fn_t *fn, const char *name,
-                               size_t nargs, const tspec_arg_value_t *args) {
+                               const tspec_arg_values_t *args) {
   bool ok = true;
   for (size_t i = 0; i < fn->formals.count; ++i) {
     const tspec_ast_formal_t *formal = &fn->formals.items[i];
@@ -177,7 +177,7 @@ static bool check_formal_types(tspec_checker_t *c, const tspec_ast_fn_t *fn, con
       continue;
     }
     tspec_named_t *local = tspec_frame_find(c->frame, formal->name.text);
-    const tspec_arg_value_t *arg = find_arg(nargs, args, i, formal->name.text);
+    const tspec_arg_value_t *arg = find_arg(args, i, formal->name.text);
     tspec_operand_t operand = {local->cv, arg != NULL ? arg->range : formal->range};
     const char *what =
         tspec_arena_printf(c->arena, "argument '%s' of '%s'", formal->name.text, name);
@@ -225,8 +225,9 @@ static tspec_cv_t check_results(tspec_checker_t *c, const tspec_closure_t *closu
   return returned;
 }
 
-static tspec_cv_t call_function(tspec_checker_t *c, tspec_closure_t *closure, size_t nargs,
-                                const tspec_arg_value_t *args, tspec_range_t range) {
+static tspec_cv_t call_function(tspec_checker_t *c, tspec_closure_t *closure,
+                                const tspec_arg_values_t *args) {
+  tspec_range_t range = args->range;
   if (is_recursion(c, closure, range)) {
     return tspec_cv_error();
   }
@@ -242,8 +243,8 @@ static tspec_cv_t call_function(tspec_checker_t *c, tspec_closure_t *closure, si
   c->frame = &frame;
   closure->is_active = true;
   tspec_cv_t result = tspec_cv_error();
-  if (tspec_check_bind(c, &fn->formals, declared, what, nargs, args, range) &&
-      check_formal_types(c, fn, closure->name, nargs, args)) {
+  if (tspec_check_bind(c, &fn->formals, declared, what, args) &&
+      check_formal_types(c, fn, closure->name, args)) {
     closure->info->reached = true;
     tspec_check_body(c, &fn->body);
     result = check_results(c, closure, frame.result);
@@ -273,8 +274,9 @@ static tspec_cv_t constrain_call(tspec_checker_t *c, const tspec_closure_t *clos
   return result;
 }
 
-static tspec_cv_t call_instance(tspec_checker_t *c, const tspec_instance_t *instance, size_t nargs,
-                                const tspec_arg_value_t *args, tspec_range_t range) {
+static tspec_cv_t call_instance(tspec_checker_t *c, const tspec_instance_t *instance,
+                                const tspec_arg_values_t *args) {
+  tspec_range_t range = args->range;
   if (instance->call == NULL) {
     tspec_check_error(c, range, "'%s' cannot be called: module '%s' has no 'fn (..)'",
                       instance->path, instance->module->name.text);
@@ -287,12 +289,15 @@ static tspec_cv_t call_instance(tspec_checker_t *c, const tspec_instance_t *inst
   if (instance->is_remat) {
     return tspec_check_absent(c, range, "'remat'");
   }
-  tspec_cv_t result = call_function(c, instance->call, nargs, args, range);
+  tspec_cv_t result = call_function(c, instance->call, args);
   return constrain_call(c, instance->call, result, range);
 }
 
-static tspec_cv_t call_dtype(tspec_checker_t *c, tspec_dtype_t dtype, size_t nargs,
-                             const tspec_arg_value_t *args, tspec_range_t range) {
+static tspec_cv_t call_dtype(tspec_checker_t *c, tspec_dtype_t dtype,
+                             const tspec_arg_values_t *values) {
+  const tspec_arg_value_t *args = values->items;
+  size_t nargs = values->count;
+  tspec_range_t range = values->range;
   const char *name = tspec_dtype_name(dtype);
   if (nargs != 1 || args[0].name != NULL) {
     tspec_check_error(c, range, "'%s' takes one value to convert, but gets %zu", name, nargs);
@@ -312,23 +317,24 @@ static bool is_named_method(const tspec_closure_t *closure) {
   return closure->self != NULL && closure->info->fn->name.text != NULL;
 }
 
-tspec_cv_t tspec_check_call_value(tspec_checker_t *c, tspec_cv_t callee, size_t nargs,
-                                  const tspec_arg_value_t *args, tspec_range_t range) {
+tspec_cv_t tspec_check_call_value(tspec_checker_t *c, tspec_cv_t callee,
+                                  const tspec_arg_values_t *args) {
+  tspec_range_t range = args->range;
   if (callee.kind == TSPEC_CV_FUNCTION) {
     if (is_named_method(callee.u.function) && callee.u.function->self->is_stack &&
         c->frame->self != callee.u.function->self) {
       return tspec_check_absent(c, range, "a call of a stack");
     }
-    tspec_cv_t result = call_function(c, callee.u.function, nargs, args, range);
+    tspec_cv_t result = call_function(c, callee.u.function, args);
     return constrain_call(c, callee.u.function, result, range);
   }
   if (callee.kind == TSPEC_CV_INSTANCE) {
-    return call_instance(c, callee.u.instance, nargs, args, range);
+    return call_instance(c, callee.u.instance, args);
   }
   if (callee.kind == TSPEC_CV_DTYPE) {
-    return call_dtype(c, callee.u.dtype, nargs, args, range);
+    return call_dtype(c, callee.u.dtype, args);
   }
-  return tspec_check_builtin(c, callee.u.builtin, nargs, args, range);
+  return tspec_check_builtin(c, callee.u.builtin, args);
 }
 
 static bool is_callable(tspec_checker_t *c, tspec_cv_t callee, const tspec_ast_expr_t *expr) {
@@ -357,10 +363,10 @@ tspec_cv_t tspec_check_call(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
     tspec_check_absent(c, expr->range,
                        tspec_arena_printf(c->arena, "'%s'", callee.u.builtin->name));
   }
-  tspec_arg_value_t *args = NULL;
-  bool ok = tspec_check_args(c, &expr->u.call.args, &args);
+  tspec_arg_values_t args;
+  bool ok = tspec_check_args(c, &expr->u.call.args, expr->range, &args);
   if (!callable || !ok) {
     return tspec_cv_error();
   }
-  return tspec_check_call_value(c, callee, expr->u.call.args.count, args, expr->range);
+  return tspec_check_call_value(c, callee, &args);
 }

@@ -50,14 +50,13 @@ static contract_t sort_labels(tspec_checker_t *c, const char *a, const char *b, 
   return k;
 }
 
-tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_value_t *a,
-                                   const char *a_labels, tspec_value_t *b, const char *b_labels,
-                                   const char *out) {
-  if (a == NULL || b == NULL) {
+tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_labelled_t a,
+                                   tspec_labelled_t b, const char *out) {
+  if (a.value == NULL || b.value == NULL) {
     return NULL;
   }
-  contract_t k = sort_labels(c, a_labels, b_labels, out);
-  tspec_dtype_t dtype = a->type.dtype;
+  contract_t k = sort_labels(c, a.labels, b.labels, out);
+  tspec_dtype_t dtype = a.value->type.dtype;
   tspec_attr_t attrs[] = {
       tspec_attr_ints("lhs_batch", k.nbatch, k.lhs_batch),
       tspec_attr_ints("rhs_batch", k.nbatch, k.rhs_batch),
@@ -65,13 +64,14 @@ tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_
       tspec_attr_ints("rhs_contract", k.ncontract, k.rhs_contract),
       tspec_attr_dtype("dtype", tspec_check_accumulator(c, dtype)),
   };
-  tspec_value_t *dot = tspec_emit(c, &(tspec_op_build_t){.kind = TSPEC_OP_dot,
-                                                         .noperands = 2,
-                                                         .operands = (tspec_value_t *[]){a, b},
-                                                         .nattrs = 5,
-                                                         .attrs = attrs,
-                                                         .range = site.range,
-                                                         .spelling = site.spelling});
+  tspec_value_t *dot =
+      tspec_emit(c, &(tspec_op_build_t){.kind = TSPEC_OP_dot,
+                                        .noperands = 2,
+                                        .operands = (tspec_value_t *[]){a.value, b.value},
+                                        .nattrs = 5,
+                                        .attrs = attrs,
+                                        .range = site.range,
+                                        .spelling = site.spelling});
   dot = tspec_emit_convert(c, site, dot, dtype);
   size_t rank = strlen(out);
   int64_t *perm = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
@@ -190,7 +190,8 @@ tspec_cv_t tspec_check_matmul(tspec_checker_t *c, tspec_site_t site, tspec_opera
     strncat(m.b_labels, (char[]){col, '\0'}, 1);
     strncat(m.out, (char[]){col, '\0'}, 1);
   }
-  return tspec_cv_tensor(tspec_emit_contract(c, site, m.a, m.a_labels, m.b, m.b_labels, m.out));
+  tspec_labelled_t left = {m.a, m.a_labels}, right = {m.b, m.b_labels};
+  return tspec_cv_tensor(tspec_emit_contract(c, site, left, right, m.out));
 }
 
 // ---- einsum
@@ -399,12 +400,12 @@ tspec_cv_t tspec_check_einsum(tspec_checker_t *c, tspec_site_t site, int noperan
   for (int i = 0; i < e.noperands; ++i) {
     reduce_alone(c, &e, i);
   }
-  tspec_value_t *result = e.values[0];
-  const char *labels = e.labels[0];
+  tspec_labelled_t result = {e.values[0], e.labels[0]};
   for (int i = 1; i < e.noperands; ++i) {
-    const char *next = product_labels(c, &e, labels, i);
-    result = tspec_emit_contract(c, e.site, result, labels, e.values[i], e.labels[i], next);
-    labels = next;
+    const char *next = product_labels(c, &e, result.labels, i);
+    tspec_labelled_t operand = {e.values[i], e.labels[i]};
+    result.value = tspec_emit_contract(c, e.site, result, operand, next);
+    result.labels = next;
   }
-  return tspec_cv_tensor(transpose_to(c, e.site, result, labels, e.out));
+  return tspec_cv_tensor(transpose_to(c, e.site, result.value, result.labels, e.out));
 }

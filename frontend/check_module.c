@@ -259,16 +259,15 @@ static bool bind_module(tspec_checker_t *c, const tspec_ast_decl_t *decl,
                         tspec_instance_t *instance) {
   const tspec_ast_decl_t *module = instance->module->decl;
   const tspec_ast_formals_t *formals = &module->u.module.formals;
-  tspec_arg_value_t *args = NULL;
-  if (!tspec_check_args(c, &decl->u.instance.args, &args)) {
+  tspec_arg_values_t args;
+  if (!tspec_check_args(c, &decl->u.instance.args, decl->range, &args)) {
     return false;
   }
   tspec_frame_t frame;
   tspec_frame_init(&frame, c->frame, instance->home, NULL);
   c->frame = &frame;
   const char *what = tspec_arena_printf(c->arena, "module '%s'", instance->module->name.text);
-  bool ok = tspec_check_bind(c, formals, instance->module->name.range, what,
-                             decl->u.instance.args.count, args, decl->range);
+  bool ok = tspec_check_bind(c, formals, instance->module->name.range, what, &args);
   for (size_t i = 0; ok && i < formals->count; ++i) {
     const tspec_ast_formal_t *formal = &formals->items[i];
     tspec_named_t *local = tspec_frame_find(&frame, formal->name.text);

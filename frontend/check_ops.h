@@ -57,11 +57,11 @@ tspec_value_t *tspec_check_tensor(tspec_checker_t *c, tspec_site_t site, tspec_o
 /// Brings operands to one dtype and one shape. False after a report.
 bool tspec_check_match(tspec_checker_t *c, tspec_site_t site, int noperands,
                        const tspec_operand_t *operands, tspec_value_t **out_values);
-/// As above, also with shapes of `nothers` values that take part in the shape, not in the dtype
-/// (select's condition); those are broadcast into `out_others`.
+/// As above; `*other` (select's condition) takes part in the shape, not in the dtype, and is
+/// replaced by itself broadcast.
 bool tspec_check_match_with(tspec_checker_t *c, tspec_site_t site, int noperands,
-                            const tspec_operand_t *operands, tspec_value_t *other,
-                            tspec_value_t **out_values, tspec_value_t **out_other);
+                            const tspec_operand_t *operands, tspec_value_t **other,
+                            tspec_value_t **out_values);
 
 // ---- check_expr.c, check_index.c
 // -------------------------------------------------------------------
@@ -85,11 +85,16 @@ tspec_cv_t tspec_check_matmul(tspec_checker_t *c, tspec_site_t site, tspec_opera
 
 tspec_cv_t tspec_check_einsum(tspec_checker_t *c, tspec_site_t site, int noperands,
                               const tspec_operand_t *operands);
-/// A product of two tensors whose dims have labels; the result has the labels `out`. A label in
-/// both and not in `out` is summed; each of `out` is in a or b; one in a or b alone is in `out`.
-tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_value_t *a,
-                                   const char *a_labels, tspec_value_t *b, const char *b_labels,
-                                   const char *out);
+/// A tensor with a letter per dim.
+typedef struct tspec_labelled_t {
+  tspec_value_t *value;
+  const char *labels;
+} tspec_labelled_t;
+
+/// A product of two; the result has the labels `out`. A label in both and not in `out` is summed;
+/// each of `out` is in a or b; one in a or b alone is in `out`.
+tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_labelled_t a,
+                                   tspec_labelled_t b, const char *out);
 
 // ---- check_type.c: types of parameters, results and lets
 // --------------------------------------------
@@ -116,18 +121,24 @@ typedef struct tspec_arg_value_t {
   tspec_range_t name_range; ///< of the name, if it has one
 } tspec_arg_value_t;
 
+/// Those of one call; by position first.
+typedef struct tspec_arg_values_t {
+  size_t count;
+  const tspec_arg_value_t *items;
+  tspec_range_t range; ///< of the call
+} tspec_arg_values_t;
+
 tspec_cv_t tspec_check_call(tspec_checker_t *c, const tspec_ast_expr_t *expr);
 /// A call of a function, an instance, a dtype or a built-in op.
-tspec_cv_t tspec_check_call_value(tspec_checker_t *c, tspec_cv_t callee, size_t nargs,
-                                  const tspec_arg_value_t *args, tspec_range_t range);
+tspec_cv_t tspec_check_call_value(tspec_checker_t *c, tspec_cv_t callee,
+                                  const tspec_arg_values_t *args);
 /// Binds arguments to formals as locals of the frame `c->frame` (defaults are evaluated in it).
 /// `what`: "'f'". False after a report.
 bool tspec_check_bind(tspec_checker_t *c, const tspec_ast_formals_t *formals,
-                      tspec_range_t declared, const char *what, size_t nargs,
-                      const tspec_arg_value_t *args, tspec_range_t call_range);
-/// Evaluates arguments. False if one is an error.
-bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args,
-                      tspec_arg_value_t **out_args);
+                      tspec_range_t declared, const char *what, const tspec_arg_values_t *args);
+/// Evaluates the arguments of a call at `range`. False if one is an error.
+bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args, tspec_range_t range,
+                      tspec_arg_values_t *out_args);
 /// Runs the body of the frame's function; the result is in the frame.
 void tspec_check_body(tspec_checker_t *c, const tspec_ast_block_t *block);
 
@@ -157,8 +168,8 @@ struct tspec_builtin_t {
 };
 
 void tspec_check_add_builtins(tspec_checker_t *c);
-tspec_cv_t tspec_check_builtin(tspec_checker_t *c, const tspec_builtin_t *builtin, size_t nargs,
-                               const tspec_arg_value_t *args, tspec_range_t range);
+tspec_cv_t tspec_check_builtin(tspec_checker_t *c, const tspec_builtin_t *builtin,
+                               const tspec_arg_values_t *args);
 /// The tensor of argument `index`, or NULL after a report.
 tspec_value_t *tspec_builtin_tensor(tspec_checker_t *c, const tspec_builtin_call_t *call,
                                     int index);

@@ -233,8 +233,8 @@ static void check_update(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
     } else if (global->kind != TSPEC_GLOBAL_OPTIMIZER) {
       tspec_check_error(c, update->optimizer.range, "'%s' is no optimizer", global->name.text);
     }
-    tspec_arg_value_t *args = NULL;
-    tspec_check_args(c, &update->args, &args);
+    tspec_arg_values_t args;
+    tspec_check_args(c, &update->args, update->range, &args);
   }
   if (stmt->u.update.clip != NULL) {
     tspec_check_expr(c, stmt->u.update.clip);
