@@ -253,7 +253,7 @@ static void plan_range(tspec_nest_t *nest) {
     }
     const tspec_root_t *root = &nest->roots.items[0];
     int dim = loop->last;
-    for (int d = 0; root->reduce != NULL && d < loop->first; d++) {
+    for (int d = 0; root->reduce != NULL && d < loop->last; d++) {
       dim -= (int)(nest->reduced_dims >> d & 1);
     }
     int64_t ints[] = {TSPEC_IMAGE_ARG_ELEMS, (int64_t)nest->operands.count, dim, 0, 0};

@@ -267,11 +267,11 @@ static int vector_combine(tspec_nest_t *nest, const sum_t *sum, int64_t lanes, i
                         lanes, sum->type);
 }
 
-static void vector_reset(tspec_nest_t *nest, const sum_t *sum, int memory) {
+static void vector_reset(tspec_nest_t *nest, const sum_t *sum, int memory, int at) {
   int x = tspec_register_constant(nest, accumulator_dtype(sum->dtype), identity(sum));
   int all = tspec_nest_let(nest, "vector.broadcast %%%d : %s to vector<%" PRId64 "x%s>", x,
                            sum->type, sum->lanes, sum->type);
-  vector_store(nest, sum, all, memory, tspec_nest_index(nest, 0));
+  vector_store(nest, sum, all, memory, at);
 }
 
 /// As many lanes as there are elements, up to MAX_LANES: a power of two.
@@ -303,7 +303,7 @@ static void alloc_rows(tspec_nest_t *nest, sums_t *sums) {
 static void reset_row(tspec_nest_t *nest, const sums_t *sums) {
   for (int i = 0; i < sums->count; i++) {
     const sum_t *sum = &sums->items[i];
-    vector_reset(nest, sum, sum->total);
+    vector_reset(nest, sum, sum->total, tspec_nest_index(nest, 0));
     if (sum->is_arg) {
       store(nest, zero_i32(nest), sum->indices, sum->ntotal, "i32", tspec_nest_index(nest, 0));
     }
@@ -342,7 +342,7 @@ static void add_chunk(tspec_nest_t *nest, sums_t *sums, const sum_t *sum, int be
   int x = tspec_register_constant(nest, accumulator_dtype(sum->dtype), identity(sum));
   store(nest, x, sum->values, sum->nvalues, sum->type, fill);
   close_to(nest, sums, before);
-  vector_reset(nest, sum, sum->part);
+  vector_reset(nest, sum, sum->part, zero);
   int at = open_counter(nest, sums, zero, full, sum->lanes);
   int values = vector_load(nest, sum, sum->values, sum->nvalues, at);
   int part = vector_load(nest, sum, sum->part, sum->ntotal, zero);
@@ -399,10 +399,23 @@ static void emit_rows(tspec_nest_t *nest, sums_t *sums) {
 
 // ---- columns -----------------------------------------------------------------------------------
 
+/// Columns that are walked together: a power of two, not much more than there are.
+static int64_t tile_for(const tspec_nest_t *nest, const tspec_loop_t *loop) {
+  int64_t size = 1, tile = 1;
+  for (int d = loop->first; d <= loop->last; d++) {
+    size *= nest->space->type.dims[d];
+  }
+  while (tile < size && tile < COLUMN_TILE) {
+    tile *= 2;
+  }
+  return tile;
+}
+
 static void alloc_columns(tspec_nest_t *nest, const sums_t *sums) {
   for (int i = 0; i < sums->count; i++) {
     sum_t *sum = &sums->items[i];
-    sum->ntotal = COLUMN_TILE;
+    sum->ntotal = tile_for(nest, &nest->loops.items[sums->last]);
+    sum->lanes = lanes_for(sum->ntotal);
     sum->total = scratch(nest, sum->ntotal, sum->type);
     if (sum->is_arg) {
       sum->indices = scratch(nest, sum->ntotal, "i32");
@@ -412,22 +425,34 @@ static void alloc_columns(tspec_nest_t *nest, const sums_t *sums) {
   }
 }
 
+/// Opens a loop over a tile's accumulators, vector by vector; returns its index.
+static int open_vectors(tspec_nest_t *nest, sums_t *sums, const sum_t *sum) {
+  int end = tspec_nest_index(nest, sum->ntotal);
+  return open_counter(nest, sums, tspec_nest_index(nest, 0), end, sum->lanes);
+}
+
+static void reset_indices(tspec_nest_t *nest, const sum_t *sum, int at) {
+  int zeros = tspec_nest_let(nest, "arith.constant dense<0> : vector<%" PRId64 "xi32>", sum->lanes);
+  tspec_nest_line(
+      nest, "vector.store %%%d, %%%d[%%%d] : memref<%" PRId64 "xi32>, vector<%" PRId64 "xi32>",
+      zeros, sum->indices, at, sum->ntotal, sum->lanes);
+}
+
 /// Sets the columns' accumulators: totals (and indices), or the parts of one chunk.
-static void reset_columns(tspec_nest_t *nest, sums_t *sums, int count, bool parts) {
+static void reset_columns(tspec_nest_t *nest, sums_t *sums, bool parts) {
   int before = sums->nopen;
-  int slot = open_counter(nest, sums, tspec_nest_index(nest, 0), count, 1);
   for (int i = 0; i < sums->count; i++) {
     const sum_t *sum = &sums->items[i];
     if (parts && sum->is_arg) {
       continue;
     }
-    int x = tspec_register_constant(nest, accumulator_dtype(sum->dtype), identity(sum));
-    store(nest, x, parts ? sum->part : sum->total, sum->ntotal, sum->type, slot);
+    int at = open_vectors(nest, sums, sum);
+    vector_reset(nest, sum, parts ? sum->part : sum->total, at);
     if (sum->is_arg) {
-      store(nest, zero_i32(nest), sum->indices, sum->ntotal, "i32", slot);
+      reset_indices(nest, sum, at);
     }
+    close_to(nest, sums, before);
   }
-  close_to(nest, sums, before);
 }
 
 static void combine_at(tspec_nest_t *nest, const sum_t *sum, int memory, int slot, int x) {
@@ -457,17 +482,20 @@ static void add_rows(tspec_nest_t *nest, sums_t *sums, int begin, int end, int l
   close_to(nest, sums, before);
 }
 
-static void add_parts(tspec_nest_t *nest, sums_t *sums, int count) {
+/// Adds the parts of a chunk to the totals.
+static void add_parts(tspec_nest_t *nest, sums_t *sums) {
   int before = sums->nopen;
-  int slot = open_counter(nest, sums, tspec_nest_index(nest, 0), count, 1);
   for (int i = 0; i < sums->count; i++) {
     const sum_t *sum = &sums->items[i];
-    if (!sum->is_arg) {
-      int part = load(nest, sum->part, sum->ntotal, sum->type, slot);
-      combine_at(nest, sum, sum->total, slot, part);
+    if (sum->is_arg) {
+      continue;
     }
+    int at = open_vectors(nest, sums, sum);
+    int total = vector_load(nest, sum, sum->total, sum->ntotal, at);
+    int part = vector_load(nest, sum, sum->part, sum->ntotal, at);
+    vector_store(nest, sum, vector_combine(nest, sum, sum->lanes, total, part), sum->total, at);
+    close_to(nest, sums, before);
   }
-  close_to(nest, sums, before);
 }
 
 static void store_columns(tspec_nest_t *nest, sums_t *sums, int left, int right) {
@@ -493,16 +521,16 @@ static void emit_columns(tspec_nest_t *nest, sums_t *sums) {
   int lo = is_range ? nest->begin : tspec_nest_index(nest, 0);
   int hi = is_range ? nest->end : tspec_nest_amount(nest, nest->loops.items[sums->last].extent);
   int right, end;
-  int left = open_blocks(nest, sums, lo, hi, COLUMN_TILE, &right);
+  int64_t width = tile_for(nest, &nest->loops.items[sums->last]);
+  int left = open_blocks(nest, sums, lo, hi, width, &right);
   int tile = sums->nopen;
-  int count = tspec_nest_let(nest, "arith.subi %%%d, %%%d overflow<nsw> : index", right, left);
-  reset_columns(nest, sums, count, false);
+  reset_columns(nest, sums, false);
   open_loops(nest, sums, true, sums->last_reduced);
   int size = tspec_nest_amount(nest, nest->loops.items[sums->last_reduced].extent);
   int begin = open_blocks(nest, sums, tspec_nest_index(nest, 0), size, COLUMN_CHUNK, &end);
-  reset_columns(nest, sums, count, true);
+  reset_columns(nest, sums, true);
   add_rows(nest, sums, begin, end, left, right);
-  add_parts(nest, sums, count);
+  add_parts(nest, sums);
   close_to(nest, sums, tile);
   store_columns(nest, sums, left, right);
   close_to(nest, sums, 0);

@@ -90,7 +90,7 @@ bool tspec_link_executable(const char *object, const tspec_codegen_t *options, t
                      options->tspecc_dir != NULL ? options->tspecc_dir : "tspecc",
                      TSPEC_RUNTIME_DIR);
   } else {
-    const char *argv[] = {cc,    "-o",   options->output, object, runtime, TSPEC_JANSSON,
+    const char *argv[] = {cc,    "-o",   options->output, object, runtime,
                           "-lm", "-ldl", "-lpthread",     NULL};
     for (size_t i = 0; options->verbose && argv[i] != NULL; i++) {
       (void)fprintf(stderr, "%s%s", argv[i], argv[i + 1] != NULL ? " " : "\n");

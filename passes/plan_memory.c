@@ -1,7 +1,7 @@
 // Pass `plan-memory`: gives every value of an entry a place in one arena.
 //
 // Steps run in order, so a value lives from the step that makes it to the last one that reads it.
-// Inputs live from the start and results to the end, since the runtime fills and reads them there.
+// Inputs live from the start, where the runtime puts them before every run, results to the end.
 // Values are placed in the order in which they come to life, each into the smallest gap that holds
 // it; gaps grow together again when values die. A view lies where its operand lies.
 #include <string.h>
@@ -120,9 +120,6 @@ static void find_lives(planner_t *p) {
     if (op->kind == TSPEC_OP_view) {
       p->last_use[behind_views(op->results[0])->id] = step;
     }
-  }
-  for (int i = 0; i < p->func->nargs; i++) {
-    p->last_use[p->func->args[i].value->id] = step;
   }
   for (int i = 0; i < p->func->nresults; i++) {
     p->last_use[behind_views(p->func->results[i].value)->id] = step;
