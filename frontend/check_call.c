@@ -228,7 +228,7 @@ static tspec_cv_t check_results(tspec_checker_t *c, const tspec_closure_t *closu
 static tspec_cv_t call_function(tspec_checker_t *c, tspec_closure_t *closure,
                                 const tspec_arg_values_t *args) {
   tspec_range_t range = args->range;
-  if (is_recursion(c, closure, range)) {
+  if (is_recursion(c, closure, range) || !tspec_check_enter(c, range, "calls")) {
     return tspec_cv_error();
   }
   const tspec_ast_fn_t *fn = closure->info->fn;
@@ -252,6 +252,7 @@ static tspec_cv_t call_function(tspec_checker_t *c, tspec_closure_t *closure,
   closure->is_active = false;
   tspec_check_flush_trace(c);
   c->frame = frame.caller;
+  tspec_check_leave(c);
   return result;
 }
 

@@ -93,6 +93,12 @@ typedef struct matmul_t {
   char a_labels[MAX_LABELS + 1], b_labels[MAX_LABELS + 1], out[2 * MAX_LABELS + 1];
 } matmul_t;
 
+static void append_label(char *labels, char label) {
+  size_t length = strlen(labels);
+  labels[length] = label;
+  labels[length + 1] = '\0';
+}
+
 static bool check_matmul_operands(tspec_checker_t *c, tspec_site_t site, tspec_operand_t a,
                                   tspec_operand_t b) {
   if (a.cv.kind != TSPEC_CV_TENSOR || b.cv.kind != TSPEC_CV_TENSOR) {
@@ -181,14 +187,14 @@ tspec_cv_t tspec_check_matmul(tspec_checker_t *c, tspec_site_t site, tspec_opera
     return tspec_cv_error();
   }
   if (has_row) {
-    strncat(m.a_labels, (char[]){row, '\0'}, 1);
-    strncat(m.out, (char[]){row, '\0'}, 1);
+    append_label(m.a_labels, row);
+    append_label(m.out, row);
   }
-  strncat(m.a_labels, (char[]){sum, '\0'}, 1);
-  strncat(m.b_labels, (char[]){sum, '\0'}, 1);
+  append_label(m.a_labels, sum);
+  append_label(m.b_labels, sum);
   if (has_col) {
-    strncat(m.b_labels, (char[]){col, '\0'}, 1);
-    strncat(m.out, (char[]){col, '\0'}, 1);
+    append_label(m.b_labels, col);
+    append_label(m.out, col);
   }
   tspec_labelled_t left = {m.a, m.a_labels}, right = {m.b, m.b_labels};
   return tspec_cv_tensor(tspec_emit_contract(c, site, left, right, m.out));

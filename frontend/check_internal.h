@@ -152,6 +152,10 @@ struct tspec_slot_t {
   tspec_value_t *value;                ///< as read there
 };
 
+/// How deep calls, instances and sizes may nest: more would be no program for people, and the
+/// checker recurses.
+enum { TSPEC_CHECK_MAX_DEPTH = 500, TSPEC_CHECK_MAX_LOOP = 1000000 };
+
 // ---- scopes -------------------------------------------------------------------------------------
 
 /// One call that is being inlined, or the declarations of a module.
@@ -205,6 +209,7 @@ struct tspec_checker_t {
   tspec_rules_t *rules;
   tspec_frame_t *frame; ///< where expressions are looked up
   tspec_entry_t *entry; ///< NULL: declarations, no ops
+  int depth;            ///< of calls, instances and sizes that need each other
   tspec_names_t reported;
   bool last_dropped;         ///< the last error was said before: so were its notes
   tspec_range_t trace_range; ///< and its place
@@ -238,6 +243,9 @@ void tspec_check_note(tspec_checker_t *c, tspec_range_t range, const char *forma
     __attribute__((format(printf, 3, 4)));
 /// Names the callers of the last error if that is still due; before its frame goes.
 void tspec_check_flush_trace(tspec_checker_t *c);
+/// Goes one level down; false after a report that this is too deep. `tspec_check_leave` comes back.
+bool tspec_check_enter(tspec_checker_t *c, tspec_range_t range, const char *what);
+void tspec_check_leave(tspec_checker_t *c);
 /// Passes on what a layer below reported to a diag of its own.
 void tspec_check_forward(tspec_checker_t *c, const tspec_diag_t *diag);
 /// A construct that is parsed but not built: leaves the entry out (in declarations: an error).
@@ -289,6 +297,9 @@ double tspec_number_convert(tspec_dtype_t dtype, double number);
 /// A whole number of at most 2^53; false after a report that names `what`.
 bool tspec_cv_whole(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const char *what,
                     int64_t *out_value);
+/// The bounds of a 'for', and not too many iterations to unroll. False after a report.
+bool tspec_check_loop(tspec_checker_t *c, const tspec_ast_expr_t *lo, const tspec_ast_expr_t *hi,
+                      int64_t *out_lo, int64_t *out_hi);
 /// A number (not whole); false after a report.
 bool tspec_cv_real(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const char *what,
                    double *out_value);

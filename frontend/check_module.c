@@ -284,6 +284,9 @@ static bool bind_module(tspec_checker_t *c, const tspec_ast_decl_t *decl,
 
 static void declare_instance_members(tspec_checker_t *c, tspec_instance_t *instance,
                                      tspec_range_t range) {
+  if (!tspec_check_enter(c, range, "instances")) {
+    return;
+  }
   tspec_frame_t frame;
   tspec_frame_init(&frame, c->frame, instance->home, instance);
   frame.in_decls = true;
@@ -292,6 +295,7 @@ static void declare_instance_members(tspec_checker_t *c, tspec_instance_t *insta
   check_members(c, &instance->module->decl->u.module.members, instance->module);
   tspec_check_flush_trace(c);
   c->frame = frame.caller;
+  tspec_check_leave(c);
 }
 
 static void check_instance(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
@@ -350,9 +354,7 @@ static void check_method(tspec_checker_t *c, const tspec_ast_decl_t *decl,
 static void check_for(tspec_checker_t *c, const tspec_ast_decl_t *decl,
                       const tspec_global_t *module) {
   int64_t lo = 0, hi = 0;
-  const tspec_ast_expr_t *from = decl->u.loop.lo, *to = decl->u.loop.hi;
-  if (!tspec_cv_whole(c, tspec_check_expr(c, from), from->range, "the bound of a 'for'", &lo) ||
-      !tspec_cv_whole(c, tspec_check_expr(c, to), to->range, "the bound of a 'for'", &hi)) {
+  if (!tspec_check_loop(c, decl->u.loop.lo, decl->u.loop.hi, &lo, &hi)) {
     return;
   }
   size_t nlive = c->frame->live.count;

@@ -50,6 +50,7 @@ static bool evaluate_global(tspec_checker_t *c, tspec_global_t *global) {
   c->frame = &frame;
   c->entry = NULL;
   tspec_cv_t cv = tspec_check_expr(c, global->expr);
+  tspec_check_leave(c);
   const char *what = global->kind == TSPEC_GLOBAL_AXIS ? "an axis" : "a const";
   bool ok = tspec_cv_real(c, cv, global->expr->range, what, &global->number);
   if (ok && global->kind == TSPEC_GLOBAL_AXIS) {
@@ -74,7 +75,7 @@ bool tspec_check_global_number(tspec_checker_t *c, tspec_global_t *global, tspec
     global->failed =
         global->kind == TSPEC_GLOBAL_AXIS && !check_axis_size(c, global, global->name.range);
   } else {
-    global->failed = !evaluate_global(c, global);
+    global->failed = !tspec_check_enter(c, range, "sizes") || !evaluate_global(c, global);
   }
   global->is_busy = false;
   global->is_done = true;
@@ -210,6 +211,18 @@ bool tspec_cv_real(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const
                       tspec_check_describe(c, cv));
   }
   return false;
+}
+
+bool tspec_check_loop(tspec_checker_t *c, const tspec_ast_expr_t *lo, const tspec_ast_expr_t *hi,
+                      int64_t *out_lo, int64_t *out_hi) {
+  bool ok = tspec_cv_whole(c, tspec_check_expr(c, lo), lo->range, "the bound of a 'for'", out_lo);
+  ok = tspec_cv_whole(c, tspec_check_expr(c, hi), hi->range, "the bound of a 'for'", out_hi) && ok;
+  if (ok && *out_hi - *out_lo > TSPEC_CHECK_MAX_LOOP) {
+    tspec_check_error(c, hi->range, "this 'for' would be unrolled %lld times; %d is the limit",
+                      (long long)(*out_hi - *out_lo), TSPEC_CHECK_MAX_LOOP);
+    return false;
+  }
+  return ok;
 }
 
 bool tspec_cv_whole(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const char *what,

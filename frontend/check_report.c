@@ -84,6 +84,19 @@ void tspec_check_note(tspec_checker_t *c, tspec_range_t range, const char *forma
   va_end(args);
 }
 
+bool tspec_check_enter(tspec_checker_t *c, tspec_range_t range, const char *what) {
+  if (c->depth >= TSPEC_CHECK_MAX_DEPTH) {
+    tspec_check_error(c, range, "%s nest deeper than %d", what, TSPEC_CHECK_MAX_DEPTH);
+    return false;
+  }
+  ++c->depth;
+  return true;
+}
+
+void tspec_check_leave(tspec_checker_t *c) {
+  --c->depth;
+}
+
 void tspec_check_forward(tspec_checker_t *c, const tspec_diag_t *diag) {
   for (size_t i = 0; i < diag->count; ++i) {
     const tspec_message_t *message = &diag->messages[i];

@@ -175,10 +175,8 @@ static void check_return(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
 // ------------------------------------------------------------------------------------------
 
 static void check_for(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
-  const tspec_ast_expr_t *from = stmt->u.loop.lo, *to = stmt->u.loop.hi;
   int64_t lo = 0, hi = 0;
-  bool ok = tspec_cv_whole(c, tspec_check_expr(c, from), from->range, "the bound of a 'for'", &lo);
-  ok = tspec_cv_whole(c, tspec_check_expr(c, to), to->range, "the bound of a 'for'", &hi) && ok;
+  bool ok = tspec_check_loop(c, stmt->u.loop.lo, stmt->u.loop.hi, &lo, &hi);
   size_t nlive = c->frame->live.count;
   int nerrors = c->diag->nerrors;
   ++c->frame->nloops;
