@@ -1,12 +1,14 @@
-// The elementary functions (runtime/math) compiled to LLVM bitcode: code generation links them into
-// every module that calls one, so that they are inlined and vectorised with the loops around them.
+// The elementary functions of runtime/math/math.h as LLVM bitcode, in the compiler: it links them
+// into the module of a program's kernels, where they are inlined (all are always-inline). They are
+// compiled for plain x86-64, so that any target may inline them, and call nothing: multiply-adds
+// and square roots are LLVM intrinsics.
 #ifndef TSPEC_RUNTIME_MATH_BITCODE_H
 #define TSPEC_RUNTIME_MATH_BITCODE_H
 
 #include <stddef.h>
 
-/// Functions `TYPE tspec_NAME_TYPE(TYPE ..)`, TYPE f32 or f64.
 extern const unsigned char tspec_math_bitcode[];
+/// In bytes.
 extern const size_t tspec_math_bitcode_size;
 
 #endif
