@@ -224,12 +224,22 @@ static void set_shardings(mapping_t *map) {
   }
 }
 
+// A constraint says from now on where its value lies: all of it, without axes of size 1.
+static void set_constraint(mapping_t *map, tspec_op_t *op) {
+  if (tspec_op_get_attr(op, "sharding") != NULL) {
+    tspec_op_set_attr(map->program, op, tspec_attr_sharding("sharding", op->results[0]->sharding));
+  }
+}
+
 static void set_operands(mapping_t *map) {
   size_t nops = map->ops.count;
   for (size_t id = 0; id < nops; id++) {
     tspec_op_t *op = map->ops.items[id];
     for (int i = 0; op != NULL && i < op->noperands; i++) {
       op->operands[i] = read_value(map, tspec_prop_operand(map->graph, (int)id, i));
+    }
+    if (op != NULL) {
+      set_constraint(map, op);
     }
   }
 }
