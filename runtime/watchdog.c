@@ -83,8 +83,6 @@ static void report(tspec_rt_watchdog_t *watchdog) {
                   comm->nranks, atomic_load(&watchdog->what), where[0] != '\0' ? " at " : "", where,
                   (double)watchdog->timeout_ns * 1e-9, missing);
     (void)fflush(stderr);
-    // MPI_Abort from beside the thread that is inside MPI makes libevent grumble.
-    (void)!freopen("/dev/null", "w", stderr);
   }
   (void)alarm(ABORT_SECONDS); // should MPI_Abort hang as well
   comm->ops->abort(watchdog->comm, 1);
