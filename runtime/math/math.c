@@ -56,12 +56,12 @@ TSPEC_MATH_FN float tspec_expm1_f32(float x) {
 TSPEC_MATH_FN float tspec_tanh_f32(float x) {
   float a = abs_f32(x);
   float z = x * x;
-  float small = __builtin_fmaf(x * z, POLY_F32(tanh_f32_poly, z), x);
+  float small = __builtin_fmaf(a * z, POLY_F32(tanh_f32_poly, z), a);
   // 1 - 2 / (e^2a + 1); from 10 on that is 1.
   exp_f32_t parts = exp_parts_f32(2.0f * (a > 10.0f ? 10.0f : a));
   float e = scale_f32(exp_pair_f32(parts).hi, parts.power);
   float large = 1.0f - 2.0f / (e + 1.0f);
-  float y = select_f32(a < 0.5625f, small, with_sign_f32(large, x));
+  float y = with_sign_f32(select_f32(a < 0.5625f, small, large), x);
   return select_f32(x != x, x, y);
 }
 
@@ -86,12 +86,12 @@ TSPEC_MATH_FN float tspec_sigmoid_f32(float x) {
 TSPEC_MATH_FN float tspec_erf_f32(float x) {
   float a = abs_f32(x);
   float z = x * x;
-  float small = __builtin_fmaf(x, POLY_F32(erf_f32_poly, z), x);
+  float small = __builtin_fmaf(a, POLY_F32(erf_f32_poly, z), a);
   float c = clamp_f32(a, 0.921875f, 4.0f); // from 4 on erf is 1
   exp_f32_t parts = exp_parts_f32(POLY_F32(erfc_f32_poly, c));
   float complement = scale_f32(exp_pair_f32(parts).hi, parts.power);
   float large = a >= 4.0f ? 1.0f : 1.0f - complement;
-  float y = select_f32(a < 0.921875f, small, with_sign_f32(large, x));
+  float y = with_sign_f32(select_f32(a < 0.921875f, small, large), x);
   return select_f32(x != x, x, y);
 }
 

@@ -55,12 +55,12 @@ TSPEC_MATH_FN double tspec_expm1_f64(double x) {
 TSPEC_MATH_FN double tspec_tanh_f64(double x) {
   double a = abs_f64(x);
   double z = x * x;
-  double small = __builtin_fma(x * z, POLY_F64(tanh_f64_poly, z), x);
+  double small = __builtin_fma(a * z, POLY_F64(tanh_f64_poly, z), a);
   // 1 - 2 / (e^2a + 1); from 20 on that is 1.
   exp_f64_t parts = exp_parts_f64(2.0 * (a > 20.0 ? 20.0 : a));
   double e = scale_f64(exp_pair_f64(parts).hi, parts.power);
   double large = 1.0 - 2.0 / (e + 1.0);
-  double y = select_f64(a < 0.5625, small, with_sign_f64(large, x));
+  double y = with_sign_f64(select_f64(a < 0.5625, small, large), x);
   return select_f64(x != x, x, y);
 }
 
@@ -85,13 +85,13 @@ TSPEC_MATH_FN double tspec_sigmoid_f64(double x) {
 TSPEC_MATH_FN double tspec_erf_f64(double x) {
   double a = abs_f64(x);
   double z = x * x;
-  double small = __builtin_fma(x, POLY_F64(erf_f64_poly, z), x);
+  double small = __builtin_fma(a, POLY_F64(erf_f64_poly, z), a);
   double c = clamp_f64(a, 0.921875, 6.0); // from 6 on erf is 1
   exp_f64_t parts = exp_parts_f64(-c * c);
   double e = scale_f64(exp_pair_f64(parts).hi, parts.power);
   double large = __builtin_fma(-e, POLY_F64(erfc_f64_poly, 1.0 / (1.0 + c)), 1.0);
   large = a >= 6.0 ? 1.0 : large;
-  double y = select_f64(a < 0.921875, small, with_sign_f64(large, x));
+  double y = with_sign_f64(select_f64(a < 0.921875, small, large), x);
   return select_f64(x != x, x, y);
 }
 
