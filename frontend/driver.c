@@ -374,10 +374,6 @@ static bool generate(tspec_driver_t *driver, const char *path) {
   if (backend == NULL || !want_level(driver, TSPEC_LEVEL_KERNELS, "native code")) {
     return false;
   }
-  if (backend->codegen == NULL) {
-    tspec_diag_error(&driver->diag, (tspec_range_t){0}, "no code generation in this build");
-    return false;
-  }
   char folder[] = "/tmp/tspecc-XXXXXX";
   bool to_stdout = strcmp(path, "-") == 0;
   if (to_stdout && mkdtemp(folder) == NULL) {
@@ -422,8 +418,7 @@ static bool check_cpu(tspec_driver_t *driver) {
   }
   const tspec_backend_t *backend = tspec_driver_backend(driver);
   return backend != NULL &&
-         (backend->check_cpu == NULL ||
-          backend->check_cpu(driver->command->cpu, (tspec_range_t){0}, &driver->diag));
+         backend->check_cpu(driver->command->cpu, (tspec_range_t){0}, &driver->diag);
 }
 
 /// The whole command. False if there were errors.

@@ -9,10 +9,6 @@
 #include "ir/mlir/export.h"
 #include "ir/mlir/import.h"
 
-// INTERIM: until code generation is in the tree
-#pragma weak tspec_codegen_check_cpu
-#pragma weak tspec_codegen_run
-
 struct tspec_backend_context_t {
   MlirContext context;
 };
