@@ -1,0 +1,122 @@
+// Random shardings and rules.
+#include "tests/property/gen.h"
+#include "tests/property/generate.h"
+
+/// Parts of mesh axes that one sharding may still use.
+typedef struct parts_t {
+  int count;
+  prop_piece_t pieces[2 * PROP_MAX_MESH];
+} parts_t;
+
+// Each axis whole, or, where its size has two factors, cut in two.
+static parts_t cut_mesh(const prop_program_t *program, prop_random_t *random) {
+  parts_t parts = {0};
+  for (int i = 0; i < program->nmesh; ++i) {
+    int size = program->mesh[i], major = size == 6 && prop_random_chance(random, 50) ? 3 : 2;
+    if ((size == 4 || size == 6) && prop_random_chance(random, 30)) {
+      parts.pieces[parts.count++] = (prop_piece_t){i, 1, major};
+      parts.pieces[parts.count++] = (prop_piece_t){i, major, size / major};
+    } else {
+      parts.pieces[parts.count++] = (prop_piece_t){.axis = i};
+    }
+  }
+  return parts;
+}
+
+static prop_piece_t take_part(parts_t *parts, prop_random_t *random) {
+  int at = prop_random_below(random, parts->count);
+  prop_piece_t piece = parts->pieces[at];
+  parts->pieces[at] = parts->pieces[--parts->count];
+  return piece;
+}
+
+static prop_dim_t random_dim(parts_t *parts, prop_random_t *random) {
+  prop_dim_t dim = {0};
+  int kind = prop_random_below(random, 100);
+  dim.open = kind < 30 || (kind >= 75 && kind < 85);
+  if (kind >= 50) {
+    int wanted = prop_random_chance(random, 75) ? 1 : 2;
+    while (dim.npieces < wanted && parts->count > 0) {
+      dim.pieces[dim.npieces++] = take_part(parts, random);
+    }
+  }
+  return dim;
+}
+
+static void add_pending(const parts_t *parts, prop_random_t *random, prop_sharding_t *sharding) {
+  static const tspec_reduce_t kinds[] = {TSPEC_REDUCE_SUM, TSPEC_REDUCE_SUM, TSPEC_REDUCE_SUM,
+                                         TSPEC_REDUCE_MAX, TSPEC_REDUCE_MIN};
+  sharding->kind = kinds[prop_random_below(random, 5)];
+  for (int i = 0; i < parts->count; ++i) {
+    if (parts->pieces[i].size == 0 && prop_random_chance(random, 70)) {
+      sharding->pending[sharding->npending++] = parts->pieces[i].axis;
+    }
+  }
+}
+
+static prop_sharding_t random_sharding(const prop_program_t *program, prop_random_t *random,
+                                       const prop_type_t *type, bool may_pend) {
+  prop_sharding_t sharding = {.written = PROP_WRITTEN_DIMS, .rank = type->rank};
+  parts_t parts = cut_mesh(program, random);
+  if (type->rank == 0 || prop_random_chance(random, 8)) {
+    sharding.written = PROP_WRITTEN_EMPTY;
+  }
+  for (int i = 0; sharding.written == PROP_WRITTEN_DIMS && i < type->rank; ++i) {
+    sharding.dims[i] = random_dim(&parts, random);
+  }
+  if (may_pend && type->dtype != TSPEC_DTYPE_BOOL && prop_random_chance(random, 20)) {
+    add_pending(&parts, random, &sharding);
+  }
+  return sharding;
+}
+
+static void annotate_nodes(prop_program_t *program, prop_random_t *random, int leaves, int lets) {
+  for (int i = 0; i < program->nnodes; ++i) {
+    prop_node_t *node = &program->nodes[i];
+    bool op = node->kind == PROP_OP;
+    bool always = op && node->gen == &prop_gen_constraint;
+    if (always || prop_random_chance(random, op ? lets : leaves)) {
+      node->sharding = random_sharding(program, random, &node->type, op);
+      node->sharding.by_rule = node->kind != PROP_INPUT && prop_random_chance(random, 15);
+    }
+    if (op && prop_random_chance(random, 20)) {
+      node->typed = prop_random_chance(random, 60) ? PROP_TYPED_NAMES : PROP_TYPED_NUMBERS;
+    }
+  }
+}
+
+static void annotate_results(prop_program_t *program, prop_random_t *random, int percent) {
+  for (int e = 0; e < program->nentries; ++e) {
+    for (int i = 0; i < program->entries[e].nresults; ++i) {
+      prop_result_t *result = &program->entries[e].results[i];
+      result->names = prop_random_chance(random, 50);
+      if (prop_random_chance(random, percent)) {
+        const prop_type_t *type = &program->nodes[result->node].type;
+        result->sharding = random_sharding(program, random, type, false);
+      }
+    }
+  }
+}
+
+static void add_rules(prop_program_t *program, prop_random_t *random) {
+  int wanted = prop_random_chance(random, 50) ? 0 : 1 + prop_random_below(random, 4);
+  for (int i = 0; i < wanted; ++i) {
+    int size = prop_random_below(random, program->nsizes);
+    if (program->sizes[size].named) {
+      parts_t parts = cut_mesh(program, random);
+      prop_rule_t *rule = &program->rules[program->nrules++];
+      *rule = (prop_rule_t){.size = size, .dim = random_dim(&parts, random), .entry = -1};
+      if (prop_random_chance(random, 25)) {
+        rule->entry = prop_random_below(random, program->nentries);
+      }
+    }
+  }
+}
+
+void prop_annotate(prop_program_t *program, prop_random_t *random) {
+  static const int often[] = {0, 10, 30, 60};
+  annotate_nodes(program, random, prop_random_chance(random, 80) ? 60 : 10,
+                 often[prop_random_below(random, 4)]);
+  annotate_results(program, random, prop_random_chance(random, 50) ? 50 : 0);
+  add_rules(program, random);
+}

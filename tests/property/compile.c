@@ -1,0 +1,69 @@
+#include "tests/property/compile.h"
+
+#include <string.h>
+
+#include "frontend/check.h"
+#include "frontend/parser.h"
+#include "passes/pipeline.h"
+
+const char *prop_first_message(const tspec_diag_t *diag) {
+  return diag->count > 0 ? diag->messages[0].text : "no message";
+}
+
+const char *prop_first_error(const tspec_diag_t *diag) {
+  for (size_t i = 0; i < diag->count; ++i) {
+    if (diag->messages[i].severity == TSPEC_SEVERITY_ERROR) {
+      return diag->messages[i].text;
+    }
+  }
+  return prop_first_message(diag);
+}
+
+static bool note_pass(void *user, const char *name, tspec_program_t *program) {
+  (void)program;
+  *(const char **)user = name;
+  return true;
+}
+
+static bool run_passes(prop_compiled_t *compiled, tspec_program_t **program, tspec_level_t from,
+                       tspec_level_t to, prop_outcome_t *outcome) {
+  const char *pass = "no pass";
+  tspec_options_t options = {.cpu = "native", .verify_each = true};
+  options.nranks = tspec_mesh_nranks(&compiled->global->mesh);
+  tspec_pipeline_run_t run = {.program = *program,
+                              .diag = compiled->diag,
+                              .options = &options,
+                              .hooks = {.user = &pass, .before = note_pass}};
+  tspec_pipeline_t pipeline = tspec_pipeline_default(compiled->arena, from, to);
+  bool ok = tspec_pipeline_run(&pipeline, &run) && compiled->diag->nerrors == 0;
+  *program = run.program;
+  if (!ok) {
+    prop_fail(outcome, pass, "%s", prop_first_error(compiled->diag));
+  }
+  return ok;
+}
+
+bool prop_compile(const char *text, tspec_arena_t *arena, prop_compiled_t *out_compiled,
+                  prop_outcome_t *outcome) {
+  *out_compiled = (prop_compiled_t){.arena = arena};
+  out_compiled->sources = TSPEC_ARENA_NEW(arena, tspec_sources_t, 1);
+  out_compiled->diag = TSPEC_ARENA_NEW(arena, tspec_diag_t, 1);
+  tspec_sources_init(out_compiled->sources, arena);
+  tspec_diag_init(out_compiled->diag, out_compiled->sources, NULL);
+  uint32_t file = tspec_sources_add(out_compiled->sources, "program.tspec", text, strlen(text));
+  tspec_ast_file_t *ast = tspec_parse(arena, out_compiled->sources, file, out_compiled->diag);
+  tspec_check_options_t options = {0};
+  out_compiled->global =
+      tspec_check(arena, out_compiled->sources, ast, &options, out_compiled->diag);
+  if (out_compiled->global == NULL || out_compiled->diag->nerrors > 0) {
+    prop_fail(outcome, "checker", "%s", prop_first_error(out_compiled->diag));
+    return false;
+  }
+  out_compiled->local = tspec_program_clone(out_compiled->global, arena);
+  if (!run_passes(out_compiled, &out_compiled->local, TSPEC_LEVEL_GLOBAL, TSPEC_LEVEL_LOCAL,
+                  outcome)) {
+    return false;
+  }
+  tspec_program_t *kernels = tspec_program_clone(out_compiled->local, arena);
+  return run_passes(out_compiled, &kernels, TSPEC_LEVEL_LOCAL, TSPEC_LEVEL_KERNELS, outcome);
+}

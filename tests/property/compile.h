@@ -1,0 +1,24 @@
+// From text through the real parser, checker and passes.
+#ifndef TSPEC_TESTS_PROPERTY_COMPILE_H
+#define TSPEC_TESTS_PROPERTY_COMPILE_H
+
+#include "ir/base/diag.h"
+#include "ir/program.h"
+#include "tests/property/check.h"
+
+typedef struct prop_compiled_t {
+  tspec_arena_t *arena;
+  tspec_sources_t *sources;
+  tspec_diag_t *diag;
+  tspec_program_t *global;
+  tspec_program_t *local;
+} prop_compiled_t;
+
+/// The program at both levels; everything lies in `arena`. Passes are verified one by one, and the
+/// local program goes on to the kernels level, as a copy. False: the outcome says why.
+bool prop_compile(const char *text, tspec_arena_t *arena, prop_compiled_t *out_compiled,
+                  prop_outcome_t *outcome);
+const char *prop_first_error(const tspec_diag_t *diag);
+const char *prop_first_message(const tspec_diag_t *diag);
+
+#endif

@@ -1,0 +1,24 @@
+// Inputs and parameters of a program, and how results are compared.
+#ifndef TSPEC_TESTS_PROPERTY_DATA_H
+#define TSPEC_TESTS_PROPERTY_DATA_H
+
+#include "ir/eval/eval.h"
+#include "tests/property/program.h"
+
+typedef struct prop_inputs_t {
+  int count;
+  tspec_eval_input_t items[PROP_MAX_NODES];
+} prop_inputs_t;
+
+/// The value of a leaf: it follows from the program's seed and the node's place alone.
+tspec_dense_t *prop_data_leaf(const prop_program_t *program, int node);
+/// Inputs of an entry. Ownership: prop_data_free.
+void prop_data_inputs(const prop_program_t *program, int entry, prop_inputs_t *out_inputs);
+void prop_data_free(prop_inputs_t *inputs);
+/// Sets all parameters. False after a report to the evaluator's diagnostics.
+bool prop_data_params(const prop_program_t *program, tspec_eval_t *eval);
+/// Equal types, and no element differs by more than `allowed`; a NaN is equal to a NaN, 0 to -0.
+bool prop_data_same(const tspec_dense_t *want, const tspec_dense_t *got, double allowed,
+                    int64_t *out_at);
+
+#endif

@@ -1,0 +1,191 @@
+// property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | --floats] [--verbose] [--keep]
+//
+// Random programs through the whole compiler, compared with what they mean: see check.c. Programs
+// S .. S + N - 1 are made; the even ones of whole numbers, the odd ones of fractions. A failing one
+// is made smaller and printed. The last line counts.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ir/base/diag.h"
+#include "tests/property/check.h"
+#include "tests/property/generate.h"
+#include "tests/property/shrink.h"
+
+typedef struct command_t {
+  uint64_t seed;
+  int count;
+  int nops;
+  int nranks;
+  int ints; ///< 1: only whole numbers, 0: only fractions, -1: both
+  int most_failures;
+  bool verbose;
+  bool print; ///< print programs instead of checking them
+  bool whole; ///< failing programs are printed as they are
+  prop_check_options_t check;
+} command_t;
+
+/// What the process that checks tells the one that watches.
+typedef struct board_t {
+  int at;      ///< the program that is being checked
+  bool failed; ///< `outcome` says how; the process has ended
+  prop_outcome_t outcome;
+} board_t;
+
+static board_t *board;
+
+static void generate(const command_t *command, int index, prop_program_t *program) {
+  prop_generate_options_t options = {.nops = command->nops, .nranks = command->nranks};
+  uint64_t seed = command->seed + (uint64_t)index;
+  options.ints = command->ints < 0 ? seed % 2 == 0 : command->ints == 1;
+  prop_generate(seed, &options, program);
+}
+
+static void print_program(const prop_program_t *program, FILE *stream) {
+  tspec_buf_t text = {0};
+  prop_program_print(program, &text);
+  fputs(tspec_buf_get(&text), stream);
+  tspec_buf_deinit(&text);
+}
+
+static void note_check(const char *message) {
+  prop_fail(&board->outcome, "internal error", "%s", message);
+  board->failed = true;
+}
+
+// Checks programs from `first` on, until one fails.
+static _Noreturn void work(const command_t *command, int first) {
+  enum { SECONDS = 60 };
+  static prop_program_t program;
+  tspec_check_handler_set(note_check);
+  freopen("/dev/null", "w", stderr);
+  for (int i = first; i < command->count; ++i) {
+    board->at = i;
+    board->outcome = (prop_outcome_t){.ok = true};
+    alarm(SECONDS);
+    generate(command, i, &program);
+    prop_check(&program, &command->check, &board->outcome);
+    if (!board->outcome.ok) {
+      board->failed = true;
+      _exit(1);
+    }
+  }
+  board->at = command->count;
+  exit(0);
+}
+
+static void report(const command_t *command, int index) {
+  static prop_program_t program;
+  generate(command, index, &program);
+  prop_outcome_t outcome = board->outcome, again;
+  printf("FAILED seed %llu: %s\n", (unsigned long long)program.seed, outcome.kind);
+  fflush(stdout);
+  prop_check_apart(&program, &command->check, &again);
+  if (again.ok) {
+    printf("  (not when checked alone)\n");
+  } else if (!command->whole) {
+    outcome = again;
+    prop_shrink(&program, &command->check, &outcome);
+  }
+  printf("  %s\n", outcome.detail);
+  print_program(&program, stdout);
+  printf("---- %d ops, %d ranks, %s\n", prop_program_nops(&program), prop_program_nranks(&program),
+         program.ints ? "ints" : "floats");
+  fflush(stdout);
+}
+
+static int run(const command_t *command) {
+  int nfailed = 0;
+  for (int first = 0; first < command->count && nfailed < command->most_failures;) {
+    board->failed = false;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+      work(command, first);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (board->at == command->count && status == 0) {
+      break;
+    }
+    if (!board->failed) {
+      board->outcome = (prop_outcome_t){.ok = true};
+      prop_fail(&board->outcome, "crash", "%s",
+                WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit status");
+    }
+    ++nfailed;
+    report(command, board->at);
+    first = board->at + 1;
+  }
+  return nfailed;
+}
+
+static bool parse_command(int argc, char **argv, command_t *command) {
+  for (int i = 1; i < argc; ++i) {
+    const char *option = argv[i];
+    const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+    if (strcmp(option, "--ints") == 0 || strcmp(option, "--floats") == 0) {
+      command->ints = option[2] == 'i';
+    } else if (strcmp(option, "--verbose") == 0) {
+      command->verbose = true;
+    } else if (strcmp(option, "--print") == 0) {
+      command->print = true;
+    } else if (strcmp(option, "--whole") == 0) {
+      command->whole = true;
+    } else if (value == NULL) {
+      return false;
+    } else if (strcmp(option, "--seed") == 0) {
+      command->seed = strtoull(argv[++i], NULL, 10);
+    } else if (strcmp(option, "--count") == 0) {
+      command->count = atoi(argv[++i]);
+    } else if (strcmp(option, "--ops") == 0) {
+      command->nops = atoi(argv[++i]);
+    } else if (strcmp(option, "--ranks") == 0) {
+      command->nranks = atoi(argv[++i]);
+    } else if (strcmp(option, "--failures") == 0) {
+      command->most_failures = atoi(argv[++i]);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+int main(int argc, char **argv) {
+  command_t command = {.seed = 1, .count = 100, .ints = -1, .most_failures = 10};
+  if (!parse_command(argc, argv, &command)) {
+    fprintf(stderr, "usage: property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | "
+                    "--floats] [--failures N] [--print] [--whole] [--verbose]\n");
+    return 2;
+  }
+  if (command.print) {
+    for (int i = 0; i < command.count; ++i) {
+      static prop_program_t program;
+      generate(&command, i, &program);
+      printf("// seed %llu\n", (unsigned long long)program.seed);
+      print_program(&program, stdout);
+    }
+    return 0;
+  }
+  board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  printf("seeds %llu .. %llu\n", (unsigned long long)command.seed,
+         (unsigned long long)command.seed + (unsigned long long)command.count - 1);
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  int nfailed = run(&command);
+  int ndone = nfailed == command.most_failures ? board->at + 1 : command.count;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  double seconds =
+      (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+  if (command.verbose) {
+    printf("%.1f programs per second\n", ndone / seconds);
+  }
+  printf("%d passed, %d failed\n", ndone - nfailed, nfailed);
+  return nfailed > 0;
+}
