@@ -53,7 +53,7 @@ tspec_value_t *tspec_check_tensor(tspec_checker_t *c, tspec_site_t site, tspec_o
   return NULL;
 }
 
-// ---- dtypes -----------------------------------------------------------------------------------
+// ---- dtypes ----------------------------------------------------------------------------------
 
 static void note_operands(tspec_checker_t *c, int noperands, const tspec_operand_t *operands) {
   for (int i = 0; i < noperands; ++i) {
@@ -88,7 +88,7 @@ static bool find_dtype(tspec_checker_t *c, tspec_site_t site, int noperands,
   return true;
 }
 
-// ---- shapes -----------------------------------------------------------------------------------
+// ---- shapes ----------------------------------------------------------------------------------
 
 typedef struct shape_t {
   int rank;

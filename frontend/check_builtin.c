@@ -119,8 +119,7 @@ void tspec_check_add_builtins(tspec_checker_t *c) {
   }
 }
 
-// ---- binding
-// ------------------------------------------------------------------------------------------
+// ---- binding ---------------------------------------------------------------------------------
 
 static const char *param_name(const char *param) {
   return param[0] == '?' ? param + 1 : param;
@@ -217,8 +216,7 @@ tspec_cv_t tspec_check_builtin(tspec_checker_t *c, const tspec_builtin_t *builti
   return ok ? builtin->run(c, &call) : tspec_cv_error();
 }
 
-// ---- arguments of a kind
-// --------------------------------------------------------------------------------
+// ---- arguments of a kind ---------------------------------------------------------------------
 
 static const char *arg_text(tspec_checker_t *c, const tspec_builtin_call_t *call, int index) {
   return tspec_arena_printf(c->arena, "'%s' of '%s'", param_name(call->builtin->params[index]),

@@ -7,8 +7,7 @@ static bool is_number(tspec_operand_t operand) {
   return operand.cv.kind == TSPEC_CV_NUMBER;
 }
 
-// ---- elementwise
-// ----------------------------------------------------------------------------------------
+// ---- elementwise -----------------------------------------------------------------------------
 
 tspec_cv_t tspec_builtin_unary(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   double number = 0;
@@ -95,8 +94,7 @@ tspec_cv_t tspec_builtin_stop_gradient(tspec_checker_t *c, const tspec_builtin_c
   return call->args[0].cv;
 }
 
-// ---- reductions
-// -------------------------------------------------------------------------------------------
+// ---- reductions ------------------------------------------------------------------------------
 
 /// The arguments of a reduction: x, dims, keep.
 typedef struct reduction_t {

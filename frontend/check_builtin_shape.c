@@ -2,8 +2,7 @@
 
 #include "frontend/check_ops.h"
 
-// ---- one tensor in another shape
-// ------------------------------------------------------------------------
+// ---- one tensor in another shape -------------------------------------------------------------
 
 // One size may be -1, as in NumPy: what the others leave.
 static bool infer_dim(tspec_checker_t *c, const tspec_builtin_call_t *call, tspec_type_t type,
@@ -153,8 +152,7 @@ tspec_cv_t tspec_builtin_squeeze(tspec_checker_t *c, const tspec_builtin_call_t 
   return tspec_cv_tensor(tspec_emit_reshape(c, call->site, x, rank, dims));
 }
 
-// ---- several tensors
-// --------------------------------------------------------------------------------------
+// ---- several tensors -------------------------------------------------------------------------
 
 // Numbers of a list (scalars, for 'stack') take the dtype of its tensors.
 static bool list_dtype(tspec_checker_t *c, const tspec_builtin_call_t *call,
@@ -243,8 +241,7 @@ tspec_cv_t tspec_builtin_stack(tspec_checker_t *c, const tspec_builtin_call_t *c
   return tspec_cv_tensor(tspec_emit_concat(c, call->site, count, values, dim));
 }
 
-// ---- parts
-// --------------------------------------------------------------------------------------------------
+// ---- parts -----------------------------------------------------------------------------------
 
 tspec_cv_t tspec_builtin_split(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   tspec_value_t *x = tspec_builtin_tensor(c, call, 0);

@@ -3,8 +3,7 @@
 #include "frontend/check_ops.h"
 #include "frontend/check_rules.h"
 
-// ---- arguments
-// --------------------------------------------------------------------------------------
+// ---- arguments -------------------------------------------------------------------------------
 
 bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args, tspec_range_t range,
                       tspec_arg_values_t *out_args) {
@@ -133,8 +132,7 @@ bool tspec_check_bind(tspec_checker_t *c, const tspec_ast_formals_t *formals,
   return ok;
 }
 
-// ---- inlining
-// ---------------------------------------------------------------------------------------
+// ---- inlining --------------------------------------------------------------------------------
 
 static bool is_recursion(tspec_checker_t *c, const tspec_closure_t *closure, tspec_range_t range) {
   if (!closure->is_active) {

@@ -5,7 +5,7 @@
 #include "frontend/check_ops.h"
 #include "frontend/parser.h"
 
-// ---- imports ----------------------------------------------------------------------------------
+// ---- imports ---------------------------------------------------------------------------------
 
 // A file being put in place, and the files that import it.
 typedef struct import_t {
@@ -99,7 +99,7 @@ void tspec_check_flatten(tspec_checker_t *c, const tspec_ast_file_t *file, tspec
   flatten_file(&f, file, origin, &main);
 }
 
-// ---- global names -----------------------------------------------------------------------------
+// ---- global names ----------------------------------------------------------------------------
 
 tspec_fn_info_t *tspec_check_fn_info(tspec_checker_t *c, const tspec_ast_decl_t *decl,
                                      tspec_home_t *home, const tspec_global_t *module) {
@@ -215,7 +215,7 @@ void tspec_check_collect(tspec_checker_t *c, const tspec_items_t *items) {
   }
 }
 
-// ---- --set ------------------------------------------------------------------------------------
+// ---- --set -----------------------------------------------------------------------------------
 
 static const char *nearest_number(const tspec_checker_t *c, const char *name) {
   tspec_names_t names = {0};

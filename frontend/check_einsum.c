@@ -3,12 +3,32 @@
 
 #include "frontend/check_ops.h"
 
-// ---- products of two
-// ----------------------------------------------------------------------------------
+// ---- products of two -------------------------------------------------------------------------
 
 static int label_index(const char *labels, char label) {
   const char *at = strchr(labels, label);
   return at == NULL || label == '\0' ? -1 : (int)(at - labels);
+}
+
+static tspec_value_t *transpose_to(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                   const char *labels, const char *out) {
+  int64_t *perm = TSPEC_ARENA_NEW(c->arena, int64_t, strlen(out));
+  for (int i = 0; out[i] != '\0'; ++i) {
+    perm[i] = label_index(labels, out[i]);
+  }
+  return tspec_emit_transpose(c, site, x, perm);
+}
+
+// A product with a scalar is elementwise.
+static tspec_value_t *scale(tspec_checker_t *c, tspec_site_t site, tspec_labelled_t a,
+                            tspec_labelled_t b, const char *out) {
+  tspec_labelled_t wide = a.value->type.rank == 0 ? b : a;
+  tspec_value_t *scalar = a.value->type.rank == 0 ? a.value : b.value;
+  tspec_type_t type = wide.value->type;
+  tspec_value_t *operands[] = {wide.value,
+                               tspec_emit_broadcast(c, site, scalar, type.rank, type.dims)};
+  tspec_value_t *product = tspec_emit_simple(c, site, TSPEC_OP_mul, 2, operands);
+  return transpose_to(c, site, product, wide.labels, out);
 }
 
 typedef struct contract_t {
@@ -55,6 +75,9 @@ tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_
   if (a.value == NULL || b.value == NULL) {
     return NULL;
   }
+  if (a.value->type.rank == 0 || b.value->type.rank == 0) {
+    return scale(c, site, a, b, out);
+  }
   contract_t k = sort_labels(c, a.labels, b.labels, out);
   tspec_dtype_t dtype = a.value->type.dtype;
   tspec_attr_t attrs[] = {
@@ -73,16 +96,10 @@ tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_
                                         .range = site.range,
                                         .spelling = site.spelling});
   dot = tspec_emit_convert(c, site, dot, dtype);
-  size_t rank = strlen(out);
-  int64_t *perm = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
-  for (size_t i = 0; i < rank; ++i) {
-    perm[i] = label_index(k.labels, out[i]);
-  }
-  return tspec_emit_transpose(c, site, dot, perm);
+  return transpose_to(c, site, dot, k.labels, out);
 }
 
-// ---- matmul
-// ---------------------------------------------------------------------------------------------
+// ---- matmul ----------------------------------------------------------------------------------
 
 // More labels than a tensor can sensibly have dims; they are only compared.
 enum { FIRST_LABEL = '!', MAX_LABELS = 90 };
@@ -200,8 +217,7 @@ tspec_cv_t tspec_check_matmul(tspec_checker_t *c, tspec_site_t site, tspec_opera
   return tspec_cv_tensor(tspec_emit_contract(c, site, left, right, m.out));
 }
 
-// ---- einsum
-// ---------------------------------------------------------------------------------------------
+// ---- einsum ----------------------------------------------------------------------------------
 
 /// "bse,ehd->bhsd" taken apart.
 typedef struct einsum_t {
@@ -355,15 +371,6 @@ static char *product_labels(tspec_checker_t *c, const einsum_t *e, const char *s
     }
   }
   return labels;
-}
-
-static tspec_value_t *transpose_to(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
-                                   const char *labels, const char *out) {
-  int64_t *perm = TSPEC_ARENA_NEW(c->arena, int64_t, strlen(out));
-  for (int i = 0; out[i] != '\0'; ++i) {
-    perm[i] = label_index(labels, out[i]);
-  }
-  return tspec_emit_transpose(c, site, x, perm);
 }
 
 static bool einsum_operands(tspec_checker_t *c, einsum_t *e) {

@@ -5,8 +5,7 @@
 #include "frontend/check_rules.h"
 #include "frontend/print.h"
 
-// ---- inputs
-// ---------------------------------------------------------------------------------------------
+// ---- inputs ----------------------------------------------------------------------------------
 
 static bool check_input(tspec_checker_t *c, const tspec_ast_formal_t *formal) {
   const char *name = formal->name.text;
@@ -39,8 +38,7 @@ static bool check_input(tspec_checker_t *c, const tspec_ast_formal_t *formal) {
   return true;
 }
 
-// ---- results
-// --------------------------------------------------------------------------------------------
+// ---- results ---------------------------------------------------------------------------------
 
 // A value as the entry gives it: checked, and converted from the compute dtype to a written f32.
 static tspec_value_t *fit_result(tspec_checker_t *c, const tspec_ast_result_t *result,
@@ -113,8 +111,7 @@ static void check_results(tspec_checker_t *c, const tspec_ast_fn_t *fn, tspec_cv
   }
 }
 
-// ---- one entry
-// ------------------------------------------------------------------------------------------
+// ---- one entry -------------------------------------------------------------------------------
 
 static int compare_reads(const void *a, const void *b) {
   const tspec_slot_t *x = *(tspec_slot_t *const *)a, *y = *(tspec_slot_t *const *)b;
@@ -171,8 +168,7 @@ static void check_entry(tspec_checker_t *c, tspec_entry_t *entry) {
   }
 }
 
-// ---- what is left out
-// -----------------------------------------------------------------------------------
+// ---- what is left out ------------------------------------------------------------------------
 
 static bool is_wanted(const tspec_checker_t *c, const tspec_entry_t *entry) {
   for (size_t i = 0; i < c->options->nentries; ++i) {

@@ -4,7 +4,7 @@
 #include "frontend/check_ops.h"
 #include "frontend/print.h"
 
-// ---- names and members --------------------------------------------------------------------------
+// ---- names and members -----------------------------------------------------------------------
 
 tspec_cv_t tspec_check_read(tspec_checker_t *c, tspec_slot_t *slot, tspec_range_t range) {
   const char *what = slot->is_state ? "state" : "parameter";
@@ -80,8 +80,7 @@ static tspec_cv_t check_list(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
   return ok ? (tspec_cv_t){.kind = TSPEC_CV_LIST, .u.list = list} : tspec_cv_error();
 }
 
-// ---- operators
-// ------------------------------------------------------------------------------------
+// ---- operators -------------------------------------------------------------------------------
 
 static tspec_cv_t check_unary(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
   tspec_ast_unary_t op = expr->u.unary.op;
@@ -208,8 +207,7 @@ static tspec_cv_t check_binary_expr(tspec_checker_t *c, const tspec_ast_expr_t *
   return tspec_check_binary(c, site, op, a, b);
 }
 
-// ---- all
-// ------------------------------------------------------------------------------------------
+// ---- all -------------------------------------------------------------------------------------
 
 tspec_cv_t tspec_check_reference(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
   switch (expr->kind) {

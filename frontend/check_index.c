@@ -1,8 +1,7 @@
 #include "frontend/check_ops.h"
 #include "frontend/print.h"
 
-// ---- lists and families
-// -----------------------------------------------------------------------------
+// ---- lists and families ----------------------------------------------------------------------
 
 // The one index of a list or of instances; false after a report.
 static bool single_index(tspec_checker_t *c, const tspec_ast_expr_t *expr, const char *what,
@@ -46,8 +45,7 @@ static tspec_cv_t index_family(tspec_checker_t *c, const tspec_ast_expr_t *expr,
   return named->cv;
 }
 
-// ---- tensors
-// ------------------------------------------------------------------------------------------
+// ---- tensors ---------------------------------------------------------------------------------
 
 /// What the indices make of the dims.
 typedef struct view_t {

@@ -20,7 +20,7 @@ typedef struct tspec_closure_t tspec_closure_t;
 typedef struct tspec_family_t tspec_family_t;
 typedef struct tspec_rules_t tspec_rules_t;
 
-// ---- meanings of expressions --------------------------------------------------------------------
+// ---- meanings of expressions -----------------------------------------------------------------
 
 typedef enum tspec_cv_kind_t {
   TSPEC_CV_ERROR,  ///< already reported
@@ -71,7 +71,7 @@ typedef struct tspec_named_t {
   tspec_range_t range;
 } tspec_named_t;
 
-// ---- declarations -------------------------------------------------------------------------------
+// ---- declarations ----------------------------------------------------------------------------
 
 /// Where a piece of source looks for global names: the program, or the standard library.
 struct tspec_home_t {
@@ -156,7 +156,7 @@ struct tspec_slot_t {
 /// checker recurses.
 enum { TSPEC_CHECK_MAX_DEPTH = 500, TSPEC_CHECK_MAX_LOOP = 1000000 };
 
-// ---- scopes -------------------------------------------------------------------------------------
+// ---- scopes ----------------------------------------------------------------------------------
 
 /// One call that is being inlined, or the declarations of a module.
 typedef struct tspec_frame_t {
@@ -231,7 +231,7 @@ typedef struct tspec_site_t {
   const char *spelling;
 } tspec_site_t;
 
-// ---- check_report.c: messages -------------------------------------------------------------------
+// ---- check_report.c: messages ----------------------------------------------------------------
 
 /// An error; the same text at the same place is said once. Callers of the frame are named after its
 /// notes.
@@ -255,7 +255,7 @@ const char *tspec_check_describe(tspec_checker_t *c, tspec_cv_t cv);
 /// The source text of a range on one line, in the arena.
 const char *tspec_check_text(tspec_checker_t *c, tspec_range_t range);
 
-// ---- check_scope.c: names -----------------------------------------------------------------------
+// ---- check_scope.c: names --------------------------------------------------------------------
 
 tspec_cv_t tspec_cv_error(void);
 tspec_cv_t tspec_cv_number(double number);
@@ -281,7 +281,7 @@ tspec_global_t *tspec_home_find(const tspec_home_t *home, const char *name);
 void tspec_named_set(tspec_arena_t *arena, tspec_names_t *names, const char *name, tspec_cv_t cv,
                      tspec_range_t range);
 
-// ---- check_number.c: compile-time numbers -------------------------------------------------------
+// ---- check_number.c: compile-time numbers ----------------------------------------------------
 
 /// The value of an axis or const; false after a report (cycles, too).
 bool tspec_check_global_number(tspec_checker_t *c, tspec_global_t *global, tspec_range_t range);
@@ -306,8 +306,7 @@ bool tspec_cv_real(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const
 /// "3", "0.5": a number as text in the arena.
 const char *tspec_number_text(tspec_arena_t *arena, double number);
 
-// ---- check_collect.c, check_mesh.c: declarations that are no members
-// -----------------------------
+// ---- check_collect.c, check_mesh.c: declarations that are no members -------------------------
 
 /// Puts imports in place. False after an error.
 void tspec_check_flatten(tspec_checker_t *c, const tspec_ast_file_t *file, tspec_home_t *home,
@@ -321,8 +320,7 @@ void tspec_check_mesh(tspec_checker_t *c, const tspec_items_t *items);
 tspec_fn_info_t *tspec_check_fn_info(tspec_checker_t *c, const tspec_ast_decl_t *decl,
                                      tspec_home_t *home, const tspec_global_t *module);
 
-// ---- check_module.c, check_init.c: instances, parameters
-// ------------------------------------------
+// ---- check_module.c, check_init.c: instances, parameters -------------------------------------
 
 /// Parameters, states, instances, for and if of the top level.
 void tspec_check_members(tspec_checker_t *c, const tspec_items_t *items);

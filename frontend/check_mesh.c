@@ -3,7 +3,7 @@
 
 #include "frontend/check_ops.h"
 
-// ---- mesh -------------------------------------------------------------------------------------
+// ---- mesh ------------------------------------------------------------------------------------
 
 enum { INFERRED = -1 };
 
@@ -91,7 +91,7 @@ static void read_mesh(tspec_checker_t *c, const tspec_ast_decl_t *decl, mesh_axe
   }
 }
 
-// ---- --mesh and --ranks -----------------------------------------------------------------------
+// ---- --mesh and --ranks ----------------------------------------------------------------------
 
 static const char *known_axes(tspec_checker_t *c, const mesh_axes_t *axes) {
   const char *text = "";
@@ -203,7 +203,7 @@ static void infer_size(tspec_checker_t *c, tspec_range_t range, mesh_axes_t *axe
   }
 }
 
-// ---- precision --------------------------------------------------------------------------------
+// ---- precision -------------------------------------------------------------------------------
 
 static void read_precision(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
   for (size_t i = 0; i < decl->u.precision.count; ++i) {
@@ -229,7 +229,7 @@ static void read_precision(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
   }
 }
 
-// ---- both -------------------------------------------------------------------------------------
+// ---- both ------------------------------------------------------------------------------------
 
 // The one declaration of a kind: a rules file's, or else the program's.
 static const tspec_ast_decl_t *find_once(tspec_checker_t *c, const tspec_items_t *items,

@@ -10,7 +10,7 @@ const char *tspec_check_join_path(tspec_checker_t *c, const char *path, const ch
   return path[0] == '\0' ? name : tspec_arena_printf(c->arena, "%s/%s", path, name);
 }
 
-// ---- names of members -------------------------------------------------------------------------
+// ---- names of members ------------------------------------------------------------------------
 
 // A member of the instance that the frame declares, or a global at top level.
 static bool add_member(tspec_checker_t *c, tspec_ast_name_t name, tspec_cv_t cv,
@@ -45,7 +45,7 @@ static bool add_member(tspec_checker_t *c, tspec_ast_name_t name, tspec_cv_t cv,
   return true;
 }
 
-// ---- parameters and state ---------------------------------------------------------------------
+// ---- parameters and state --------------------------------------------------------------------
 
 // The type as stored: stack dims in front; f32 parameters as `precision params` says.
 static tspec_type_t stored_type(tspec_checker_t *c, tspec_type_t type, bool is_state) {
@@ -123,7 +123,7 @@ static void check_param(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
   }
 }
 
-// ---- instances --------------------------------------------------------------------------------
+// ---- instances -------------------------------------------------------------------------------
 
 // The instance's place: "blocks", or "layer/3" with the family that it is in.
 static bool place_instance(tspec_checker_t *c, const tspec_ast_decl_t *decl, const char **out_path,
@@ -349,7 +349,7 @@ static void check_method(tspec_checker_t *c, const tspec_ast_decl_t *decl,
   self->call_range = decl->range;
 }
 
-// ---- for, if ----------------------------------------------------------------------------------
+// ---- for, if ---------------------------------------------------------------------------------
 
 static void check_for(tspec_checker_t *c, const tspec_ast_decl_t *decl,
                       const tspec_global_t *module) {

@@ -15,7 +15,7 @@ const char *tspec_number_text(tspec_arena_t *arena, double number) {
   return text;
 }
 
-// ---- axes and consts --------------------------------------------------------------------------
+// ---- axes and consts -------------------------------------------------------------------------
 
 // The members of the cycle that `global` closes: all busy ones from it on, in order of declaration.
 static void report_cycle(tspec_checker_t *c, const tspec_global_t *global, tspec_range_t range) {
@@ -82,7 +82,7 @@ bool tspec_check_global_number(tspec_checker_t *c, tspec_global_t *global, tspec
   return !global->failed;
 }
 
-// ---- operators --------------------------------------------------------------------------------
+// ---- operators -------------------------------------------------------------------------------
 
 double tspec_number_mod(double a, double b) {
   double rem = fmod(a, b);
@@ -195,7 +195,7 @@ double tspec_number_convert(tspec_dtype_t dtype, double number) {
   return number < lo ? lo : number > hi ? hi : trunc(number);
 }
 
-// ---- where numbers are needed -----------------------------------------------------------------
+// ---- where numbers are needed ----------------------------------------------------------------
 
 bool tspec_cv_real(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const char *what,
                    double *out_value) {

@@ -5,9 +5,8 @@
 
 #include "frontend/check_internal.h"
 
-// ---- check_emit.c: ops
-// ---------------------------------------------------------------------------- All return NULL
-// after a report, and NULL in silence when an operand is NULL.
+// ---- check_emit.c: ops -----------------------------------------------------------------------
+// All return NULL after a report, and NULL in silence when an operand is NULL.
 
 tspec_value_t *tspec_emit(tspec_checker_t *c, const tspec_op_build_t *build);
 tspec_value_t *tspec_emit_simple(tspec_checker_t *c, tspec_site_t site, tspec_op_kind_t kind,
@@ -37,8 +36,7 @@ tspec_value_t *tspec_emit_constraint(tspec_checker_t *c, tspec_site_t site, tspe
 /// The dtype that sums of `dtype` are made in.
 tspec_dtype_t tspec_check_accumulator(const tspec_checker_t *c, tspec_dtype_t dtype);
 
-// ---- check_broadcast.c: operands of elementwise ops
-// ------------------------------------------------
+// ---- check_broadcast.c: operands of elementwise ops ------------------------------------------
 
 /// An operand and its place.
 typedef struct tspec_operand_t {
@@ -63,8 +61,7 @@ bool tspec_check_match_with(tspec_checker_t *c, tspec_site_t site, int noperands
                             const tspec_operand_t *operands, tspec_value_t **other,
                             tspec_value_t **out_values);
 
-// ---- check_expr.c, check_index.c
-// -------------------------------------------------------------------
+// ---- check_expr.c, check_index.c -------------------------------------------------------------
 
 tspec_cv_t tspec_check_expr(tspec_checker_t *c, const tspec_ast_expr_t *expr);
 /// The same without reading a parameter or state.
@@ -80,8 +77,7 @@ tspec_cv_t tspec_check_power(tspec_checker_t *c, tspec_site_t site, tspec_operan
 tspec_cv_t tspec_check_matmul(tspec_checker_t *c, tspec_site_t site, tspec_operand_t a,
                               tspec_operand_t b);
 
-// ---- check_einsum.c
-// --------------------------------------------------------------------------------
+// ---- check_einsum.c --------------------------------------------------------------------------
 
 tspec_cv_t tspec_check_einsum(tspec_checker_t *c, tspec_site_t site, int noperands,
                               const tspec_operand_t *operands);
@@ -96,8 +92,7 @@ typedef struct tspec_labelled_t {
 tspec_value_t *tspec_emit_contract(tspec_checker_t *c, tspec_site_t site, tspec_labelled_t a,
                                    tspec_labelled_t b, const char *out);
 
-// ---- check_type.c: types of parameters, results and lets
-// --------------------------------------------
+// ---- check_type.c: types of parameters, results and lets -------------------------------------
 
 /// A written type whose dims are all known: a declaration's. False after a report.
 /// `out_axes`: the axis name or NULL of each dim.
@@ -110,8 +105,7 @@ tspec_cv_t tspec_check_fits(tspec_checker_t *c, const tspec_ast_type_t *type,
                             tspec_operand_t operand, const char *what,
                             const char *const **out_axes);
 
-// ---- check_call.c, check_stmt.c
-// ---------------------------------------------------------------------
+// ---- check_call.c, check_stmt.c --------------------------------------------------------------
 
 /// One argument of a call.
 typedef struct tspec_arg_value_t {
@@ -142,8 +136,7 @@ bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args, tspec_ra
 /// Runs the body of the frame's function; the result is in the frame.
 void tspec_check_body(tspec_checker_t *c, const tspec_ast_block_t *block);
 
-// ---- check_builtin*.c
-// --------------------------------------------------------------------------------
+// ---- check_builtin*.c ------------------------------------------------------------------------
 
 enum { TSPEC_BUILTIN_MAX_ARGS = 6 };
 
@@ -195,8 +188,7 @@ bool tspec_builtin_dims(tspec_checker_t *c, const tspec_builtin_call_t *call, in
 bool tspec_builtin_flag(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
                         bool *out_flag);
 
-// ---- check_builtin_math.c, check_builtin_shape.c
-// -------------------------------------------------------
+// ---- check_builtin_math.c, check_builtin_shape.c ---------------------------------------------
 
 tspec_cv_t tspec_builtin_unary(tspec_checker_t *c, const tspec_builtin_call_t *call);
 tspec_cv_t tspec_builtin_binary(tspec_checker_t *c, const tspec_builtin_call_t *call);
@@ -228,8 +220,7 @@ tspec_cv_t tspec_builtin_full(tspec_checker_t *c, const tspec_builtin_call_t *ca
 tspec_cv_t tspec_builtin_zeros_like(tspec_checker_t *c, const tspec_builtin_call_t *call);
 tspec_cv_t tspec_builtin_one_hot(tspec_checker_t *c, const tspec_builtin_call_t *call);
 
-// ---- check_entry.c, check_static.c, check_promise.c
-// -------------------------------------------------
+// ---- check_entry.c, check_static.c, check_promise.c ------------------------------------------
 
 void tspec_check_entries(tspec_checker_t *c, const tspec_items_t *items);
 /// Names in functions that no entry reached.

@@ -6,7 +6,7 @@
 #include "frontend/check_rules.h"
 #include "frontend/print.h"
 
-// ---- patterns ---------------------------------------------------------------------------------
+// ---- patterns --------------------------------------------------------------------------------
 
 // POSIX has no \d \w \s. Inside brackets a backslash is an ordinary character, so there the class
 // stands without brackets of its own.
@@ -91,7 +91,7 @@ bool tspec_check_pattern(tspec_checker_t *c, const char *pattern, tspec_range_t 
   return ok;
 }
 
-// ---- policies ---------------------------------------------------------------------------------
+// ---- policies --------------------------------------------------------------------------------
 
 static bool read_fsdp_axis(tspec_checker_t *c, const tspec_ast_expr_t *expr,
                            tspec_path_rule_t *rule) {
@@ -152,7 +152,7 @@ static bool read_policy(tspec_checker_t *c, const tspec_ast_path_rule_t *written
   return false;
 }
 
-// ---- the list ---------------------------------------------------------------------------------
+// ---- the list --------------------------------------------------------------------------------
 
 static bool check_rule(tspec_checker_t *c, tspec_path_rule_t *rule) {
   const tspec_ast_path_rule_t *written = rule->written;
@@ -218,7 +218,6 @@ tspec_path_rule_t *tspec_check_find_path_rule(tspec_checker_t *c, bool is_values
       }
       if (first == NULL) {
         first = rule;
-        ++rule->nmatched;
       } else if (rule->shadow == NULL) {
         rule->shadow = first;
         rule->shadowed_path = path;
@@ -228,7 +227,7 @@ tspec_path_rule_t *tspec_check_find_path_rule(tspec_checker_t *c, bool is_values
   return first;
 }
 
-// ---- what a rule gives ------------------------------------------------------------------------
+// ---- what a rule gives -----------------------------------------------------------------------
 
 // The largest dim that the axis divides, stack dims aside; the first of equals.
 static const tspec_sharding_t *apply_fsdp(tspec_checker_t *c, const tspec_path_rule_t *rule,
@@ -260,6 +259,7 @@ const tspec_sharding_t *tspec_check_apply_path_rule(tspec_checker_t *c, tspec_pa
   if (!rule->is_valid) {
     return NULL;
   }
+  ++rule->nmatched;
   int64_t copies = 1;
   for (int i = 0; i < declared->nstack; ++i) {
     copies *= declared->type.dims[i];
@@ -276,16 +276,7 @@ const tspec_sharding_t *tspec_check_apply_path_rule(tspec_checker_t *c, tspec_pa
   return sharding;
 }
 
-// ---- lint -------------------------------------------------------------------------------------
-
-static bool any_entry_absent(const tspec_checker_t *c) {
-  for (size_t i = 0; i < c->entries.count; ++i) {
-    if (c->entries.items[i]->absent != NULL) {
-      return true;
-    }
-  }
-  return false;
-}
+// ---- lint ------------------------------------------------------------------------------------
 
 static void lint_rule(tspec_checker_t *c, const tspec_path_rule_t *rule) {
   if (rule->is_valid && rule->pattern != NULL && rule->nmatched == 0) {
@@ -299,7 +290,7 @@ static void lint_rule(tspec_checker_t *c, const tspec_path_rule_t *rule) {
       tspec_check_warning(c, rule->written->range,
                           "this rule is never used: '%s' has a sharding of its own, which wins",
                           rule->overridden);
-    } else if (!rule->is_values || !any_entry_absent(c)) {
+    } else if (!rule->is_values || !tspec_check_any_absent(c)) {
       tspec_check_warning(c, rule->written->range, "this rule is never used: \"%s\" matches no %s",
                           rule->pattern, rule->is_values ? "let or call" : "parameter or state");
     }

@@ -3,7 +3,7 @@
 #include "frontend/check_rules.h"
 #include "frontend/print.h"
 
-// ---- collecting -------------------------------------------------------------------------------
+// ---- collecting ------------------------------------------------------------------------------
 
 bool tspec_check_rule_entry(tspec_checker_t *c, tspec_ast_name_t name, const char **out_entry) {
   *out_entry = name.text;
@@ -90,7 +90,7 @@ void tspec_check_rules_enter(tspec_checker_t *c) {
   c->rules->value_cache = (tspec_names_t){0};
 }
 
-// ---- shard axes -------------------------------------------------------------------------------
+// ---- shard axes ------------------------------------------------------------------------------
 // The order that Flax, T5X and MaxText rely on: the rules are walked, not the dims.
 
 typedef enum dim_state_t { DIM_NOTHING, DIM_BLOCKED, DIM_DONE } dim_state_t;
@@ -188,7 +188,7 @@ static const tspec_sharding_t *resolve_axes(tspec_checker_t *c, const tspec_decl
   return sharding;
 }
 
-// ---- the order of language.md 3 ---------------------------------------------------------------
+// ---- the order of language.md 3 --------------------------------------------------------------
 
 static tspec_path_rule_t *find_value_rule(tspec_checker_t *c, const char *path) {
   if (c->rules->values.count == 0) {
@@ -220,7 +220,6 @@ const tspec_sharding_t *tspec_check_starting_sharding(tspec_checker_t *c,
   tspec_path_rule_t *rule = find_path_rule(c, declared);
   if (declared->written != NULL) {
     if (rule != NULL) {
-      --rule->nmatched;
       rule->overridden = declared->path;
     }
     return or_null(tspec_check_written(c, declared->written, declared, (tspec_range_t){0}));
@@ -245,7 +244,7 @@ const tspec_sharding_t *tspec_check_call_sharding(tspec_checker_t *c, const char
   return or_null(tspec_check_apply_path_rule(c, rule, &declared));
 }
 
-// ---- lint -------------------------------------------------------------------------------------
+// ---- lint ------------------------------------------------------------------------------------
 
 static void lint_unknown_axis(tspec_checker_t *c, const tspec_axis_rule_t *rule) {
   tspec_names_t axes = {0};
@@ -262,7 +261,7 @@ static void lint_unknown_axis(tspec_checker_t *c, const tspec_axis_rule_t *rule)
                       nearest != NULL ? "'?" : "");
 }
 
-static bool any_absent(const tspec_checker_t *c) {
+bool tspec_check_any_absent(const tspec_checker_t *c) {
   for (size_t i = 0; i < c->entries.count; ++i) {
     if (c->entries.items[i]->absent != NULL) {
       return true;
@@ -302,7 +301,7 @@ static void lint_axis_rule(tspec_checker_t *c, const tspec_axis_rule_t *rule) {
     tspec_check_warning(c, rule->range, "this rule is blocked and leaves to a later one %s",
                         rule->blocked_note);
     note_blocker(c, rule);
-  } else if (rule->nfired == 0 && rule->blocked_note == NULL && !any_absent(c)) {
+  } else if (rule->nfired == 0 && rule->blocked_note == NULL && !tspec_check_any_absent(c)) {
     tspec_check_warning(c, rule->range,
                         "this rule is never used: no declared value has a dim '%s' that it could "
                         "decide",

@@ -6,8 +6,7 @@
 
 #include "frontend/check_internal.h"
 
-// ---- declared values
-// ------------------------------------------------------------------------------
+// ---- declared values -------------------------------------------------------------------------
 
 /// A value with a declaration that may give it a sharding.
 typedef enum tspec_declared_kind_t {
@@ -38,6 +37,8 @@ const tspec_sharding_t *tspec_check_call_sharding(tspec_checker_t *c, const char
                                                   tspec_type_t type, tspec_range_t range);
 /// Warns of rules that were blocked, shadowed or never used; frees the compiled patterns.
 void tspec_check_rules_finish(tspec_checker_t *c);
+/// True if an entry is left out: what it would have used is not known.
+bool tspec_check_any_absent(const tspec_checker_t *c);
 /// An entry starts: forget what was found for the one before.
 void tspec_check_rules_enter(tspec_checker_t *c);
 
@@ -54,8 +55,7 @@ int tspec_check_mesh_axis(tspec_checker_t *c, tspec_ast_name_t name, const char 
 /// Every dim is '?', nothing is pending.
 bool tspec_check_says_nothing(const tspec_sharding_t *sharding);
 
-// ---- rules
-// ----------------------------------------------------------------------------------------
+// ---- rules -----------------------------------------------------------------------------------
 
 /// One line of `shard axes`, and what became of it.
 typedef struct tspec_axis_rule_t {
@@ -90,7 +90,7 @@ typedef struct tspec_path_rule_t {
   int policy_axis; ///< mesh axis
   double policy_floor;
   bool is_valid;
-  int nmatched;                           ///< values that it was the first to match
+  int nmatched;                           ///< values that it gave a sharding
   const struct tspec_path_rule_t *shadow; ///< an earlier rule that took a path that it matches, too
   const char *shadowed_path;
   const char *overridden; ///< a path whose '@' won over it
@@ -107,7 +107,7 @@ struct tspec_rules_t {
 /// Translates `\d \w \s` and compiles. False after a report.
 bool tspec_check_pattern(tspec_checker_t *c, const char *pattern, tspec_range_t range,
                          regex_t *out_regex);
-/// The first path rule that matches, or NULL; counts it. `is_values`: of `shard values`.
+/// The first path rule that matches, or NULL. `is_values`: of `shard values`.
 tspec_path_rule_t *tspec_check_find_path_rule(tspec_checker_t *c, bool is_values, const char *path);
 void tspec_check_add_path_rules(tspec_checker_t *c, const tspec_ast_decl_t *decl);
 /// The sharding that a path rule gives; NULL after a report.

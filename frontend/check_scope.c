@@ -28,7 +28,7 @@ void tspec_named_set(tspec_arena_t *arena, tspec_names_t *names, const char *nam
   tspec_names_set(arena, names, name, named);
 }
 
-// ---- frames -----------------------------------------------------------------------------------
+// ---- frames ----------------------------------------------------------------------------------
 
 void tspec_frame_init(tspec_frame_t *frame, tspec_frame_t *caller, tspec_home_t *home,
                       tspec_instance_t *self) {
@@ -67,7 +67,7 @@ void tspec_frame_trim(tspec_checker_t *c, size_t nlive) {
   }
 }
 
-// ---- lookup -----------------------------------------------------------------------------------
+// ---- lookup ----------------------------------------------------------------------------------
 
 tspec_global_t *tspec_home_find(const tspec_home_t *home, const char *name) {
   for (; home != NULL; home = home->outer) {
@@ -157,7 +157,7 @@ bool tspec_check_declared_at(tspec_checker_t *c, const char *name, tspec_range_t
   return global != NULL;
 }
 
-// ---- "did you mean" ---------------------------------------------------------------------------
+// ---- "did you mean" --------------------------------------------------------------------------
 
 typedef struct nearest_t {
   const char *wanted;

@@ -3,7 +3,7 @@
 #include "frontend/check_rules.h"
 #include "frontend/print.h"
 
-// ---- mesh axes --------------------------------------------------------------------------------
+// ---- mesh axes -------------------------------------------------------------------------------
 
 static const char *place_text(tspec_checker_t *c, const char *what, int dim) {
   return dim < 0 ? what : tspec_arena_printf(c->arena, "dim %d of %s", dim, what);
@@ -49,7 +49,7 @@ int tspec_check_mesh_axis(tspec_checker_t *c, tspec_ast_name_t name, const char 
   return -1;
 }
 
-// ---- entries ----------------------------------------------------------------------------------
+// ---- entries ---------------------------------------------------------------------------------
 
 static bool check_ref(tspec_checker_t *c, const tspec_ast_mesh_ref_t *ref, const char *what,
                       int dim, tspec_axis_t *out_axis) {
@@ -100,7 +100,7 @@ bool tspec_check_entry_dim(tspec_checker_t *c, const tspec_ast_entry_t *entry, c
   return ok;
 }
 
-// ---- whole shardings --------------------------------------------------------------------------
+// ---- whole shardings -------------------------------------------------------------------------
 
 // A use of a mesh axis in a written sharding.
 typedef struct use_t {

@@ -21,8 +21,7 @@ static void add_local(walk_t *w, tspec_ast_name_t name) {
   tspec_frame_add(c, name, tspec_cv_error());
 }
 
-// ---- expressions
-// ----------------------------------------------------------------------------------------
+// ---- expressions -----------------------------------------------------------------------------
 
 // A global function or module by name, if nothing nearer hides it.
 static const tspec_global_t *find_callee(walk_t *w, const tspec_ast_expr_t *expr) {
@@ -138,8 +137,7 @@ static void walk_expr(walk_t *w, const tspec_ast_expr_t *expr) {
   }
 }
 
-// ---- types and statements
-// -------------------------------------------------------------------------------
+// ---- types and statements --------------------------------------------------------------------
 
 static void bind_type_names(walk_t *w, const tspec_ast_type_t *type) {
   if (type->bind.text != NULL) {
@@ -242,8 +240,7 @@ static void walk_block(walk_t *w, const tspec_ast_block_t *block) {
   tspec_frame_trim(w->c, nlive);
 }
 
-// ---- functions
-// ------------------------------------------------------------------------------------------
+// ---- functions -------------------------------------------------------------------------------
 
 static void add_member(walk_t *w, const tspec_ast_decl_t *decl) {
   const char *name = NULL;

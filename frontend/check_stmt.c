@@ -5,8 +5,7 @@
 
 static void check_block(tspec_checker_t *c, const tspec_ast_block_t *block);
 
-// ---- let
-// --------------------------------------------------------------------------------------------
+// ---- let -------------------------------------------------------------------------------------
 
 // What a let or a rebinding may hold: not several values, not none.
 static tspec_cv_t single_value(tspec_checker_t *c, tspec_cv_t cv, const char *name,
@@ -80,8 +79,7 @@ static void check_let(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   tspec_frame_add(c, name, place_let(c, name, cv, stmt->u.let.sharding, axes));
 }
 
-// ---- assignments
-// --------------------------------------------------------------------------------------
+// ---- assignments -----------------------------------------------------------------------------
 
 static void assign_name(tspec_checker_t *c, const tspec_ast_expr_t *target, tspec_cv_t cv,
                         tspec_range_t range) {
@@ -131,8 +129,7 @@ static void check_assign(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   }
 }
 
-// ---- return
-// -------------------------------------------------------------------------------------------
+// ---- return ----------------------------------------------------------------------------------
 
 static void check_return(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   TSPEC_VEC(tspec_cv_t) values = {0};
@@ -171,8 +168,7 @@ static void check_return(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   }
 }
 
-// ---- for, if
-// ------------------------------------------------------------------------------------------
+// ---- for, if ---------------------------------------------------------------------------------
 
 static void check_for(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   int64_t lo = 0, hi = 0;
@@ -216,8 +212,7 @@ static void check_if(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   }
 }
 
-// ---- all
-// ----------------------------------------------------------------------------------------------
+// ---- all -------------------------------------------------------------------------------------
 
 static void check_update(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   const char *name = stmt->u.update.is_apply ? "'apply'" : "'minimize'";

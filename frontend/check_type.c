@@ -43,7 +43,7 @@ bool tspec_check_concrete_type(tspec_checker_t *c, const tspec_ast_type_t *type,
   return ok;
 }
 
-// ---- values against types -----------------------------------------------------------------------
+// ---- values against types --------------------------------------------------------------------
 
 typedef struct fit_t {
   const tspec_ast_type_t *type;

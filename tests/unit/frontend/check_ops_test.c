@@ -199,7 +199,7 @@ Test(check_ops, concat_stack_split_and_pad) {
              "%7 = pad x lo=0,2 hi=1,0 value=7 : f32[3, 6]\n");
 }
 
-// ---- precision --------------------------------------------------------------------------------
+// ---- precision -------------------------------------------------------------------------------
 
 Test(check_precision, f32_is_read_as_compute_and_results_go_back) {
   expect_ops("precision params = f32, compute = bf16\n"

@@ -26,7 +26,7 @@ static int64_t size_of_p(const checked_t *checked) {
   return param(checked, "p")->type.dims[0];
 }
 
-// ---- DotReluDot, facts 4.1 ----------------------------------------------------------------------
+// ---- DotReluDot, facts 4.1 -------------------------------------------------------------------
 
 static const char kDotReluDot[] =
     "mesh data = 2, model = 4\n"
@@ -133,8 +133,7 @@ Test(check_program, arguments_are_inputs_then_parameters_in_order_of_declaration
   checked_deinit(&c);
 }
 
-// ---- sizes and options
-// ----------------------------------------------------------------------------
+// ---- sizes and options -----------------------------------------------------------------------
 
 Test(check_program, sizes_follow_what_is_set) {
   checked_t c;
@@ -216,8 +215,7 @@ Test(check_program, promises_are_folded_with_their_units) {
   checked_deinit(&c);
 }
 
-// ---- modules and functions
-// --------------------------------------------------------------------------
+// ---- modules and functions -------------------------------------------------------------------
 
 Test(check_program, paths_are_the_instances_from_the_top) {
   checked_t c;
@@ -350,8 +348,7 @@ Test(check_program, tuples_come_apart) {
   checked_deinit(&c);
 }
 
-// ---- initial values
-// -----------------------------------------------------------------------------------
+// ---- initial values --------------------------------------------------------------------------
 
 static void expect_init(const char *initializer, tspec_init_kind_t kind, double first,
                         double second) {
@@ -402,8 +399,7 @@ Test(check_program, fans_are_of_the_unstacked_matrix) {
   checked_deinit(&c);
 }
 
-// ---- size
-// -----------------------------------------------------------------------------------------------
+// ---- size ------------------------------------------------------------------------------------
 
 Test(check_program, a_hundred_thousand_ops_are_quick) {
   checked_t c;
