@@ -5,6 +5,7 @@
 #include "ir/base/arena.h"
 #include "ir/shard/axes.h"
 #include "ir/shard/cuts.h"
+#include "ir/shard/decompose.h"
 
 const char *tspec_collective_name(tspec_collective_t kind) {
   static const char *const names[] = {
@@ -89,37 +90,40 @@ static int64_t with_index(const tspec_mesh_t *mesh, int64_t rank, const tspec_ax
   return rank;
 }
 
-static int64_t find_sender(const route_t *route, int64_t receiver, const int64_t *indices) {
+// Which of the copies of what it lacks a receiver takes.
+static int64_t copy_index(const route_t *route, int64_t receiver) {
   const tspec_sharding_t *from = route->step->from;
   const tspec_sharding_t *to = route->step->to;
-  bool own = true;
   int64_t to_index = 0;
   for (int d = 0; d < from->rank; d++) {
-    own &= tspec_dim_block_index(route->mesh, &from->dims[d], receiver) == indices[d];
-    if (dims_equal(&from->dims[d], &to->dims[d])) {
-      continue;
+    if (!dims_equal(&from->dims[d], &to->dims[d])) {
+      to_index = to_index * tspec_dim_nblocks(&to->dims[d]) +
+                 tspec_dim_block_index(route->mesh, &to->dims[d], receiver);
     }
-    to_index = to_index * tspec_dim_nblocks(&to->dims[d]) +
-               tspec_dim_block_index(route->mesh, &to->dims[d], receiver);
-  }
-  if (own) {
-    return receiver;
   }
   int64_t ncopies = tspec_axes_product(route->from.axes, route->from.count);
   int64_t nto = tspec_axes_product(route->to.axes, route->to.count);
-  int64_t copy =
-      (spare_index(route, &route->to, receiver) + (nto % ncopies) * (to_index % ncopies)) % ncopies;
-  int64_t sender = with_index(route->mesh, receiver, route->from.axes, route->from.count, copy);
-  for (int d = 0; d < from->rank; d++) {
-    sender = with_index(route->mesh, sender, from->dims[d].axes, from->dims[d].naxes, indices[d]);
-  }
-  return sender;
+  return (spare_index(route, &route->to, receiver) + (nto % ncopies) * (to_index % ncopies)) %
+         ncopies;
 }
 
 int64_t tspec_step_sender(const tspec_mesh_t *mesh, const tspec_step_t *step, int64_t receiver,
                           const int64_t *block_indices) {
   route_t route = make_route(mesh, step);
-  return find_sender(&route, receiver, block_indices);
+  const tspec_sharding_t *from = step->from;
+  bool own = true;
+  for (int d = 0; d < from->rank; d++) {
+    own &= tspec_dim_block_index(mesh, &from->dims[d], receiver) == block_indices[d];
+  }
+  if (own) {
+    return receiver;
+  }
+  int64_t sender =
+      with_index(mesh, receiver, route.from.axes, route.from.count, copy_index(&route, receiver));
+  for (int d = 0; d < from->rank; d++) {
+    sender = with_index(mesh, sender, from->dims[d].axes, from->dims[d].naxes, block_indices[d]);
+  }
+  return sender;
 }
 
 // ---- all_to_all and permute -------------------------------------------------------------------
@@ -199,46 +203,90 @@ static void shrink(exchange_t *exchange, const tspec_mesh_t *mesh, tspec_type_t 
   exchange->step.axes = renumber(exchange, numbers, step->axes, step->naxes);
 }
 
-// Adds what `receiver` lacks to what the holders of it send.
-static void count_received(const exchange_t *exchange, const route_t *route, int64_t receiver,
-                           int64_t *indices, int64_t *sent) {
-  const tspec_sharding_t *from = exchange->step.from;
-  int rank = from->rank;
-  tspec_block_t *need = TSPEC_ARENA_NEW(exchange->arena, tspec_block_t, rank);
-  int64_t *first = TSPEC_ARENA_NEW(exchange->arena, int64_t, rank);
-  for (int d = 0; d < rank; d++) {
+// What a block index of one dim of `from` adds to the rank of its holder, by index.
+static int64_t *holder_offsets(const exchange_t *exchange, const tspec_dim_t *dim) {
+  int64_t nblocks = tspec_dim_nblocks(dim);
+  int64_t *offsets = TSPEC_ARENA_NEW(exchange->arena, int64_t, nblocks);
+  for (int64_t i = 0; i < nblocks; i++) {
+    offsets[i] = with_index(&exchange->mesh, 0, dim->axes, dim->naxes, i);
+  }
+  return offsets;
+}
+
+// The blocks of `from` that overlap what a receiver needs of one dim.
+typedef struct overlap_t {
+  int64_t first;
+  int64_t last;
+  tspec_block_t need;
+  int64_t own; // the receiver's block of `from`
+} overlap_t;
+
+static int64_t overlap_size(const overlap_t *overlap, int64_t size, int64_t nblocks,
+                            int64_t index) {
+  tspec_block_t held = tspec_block(size, nblocks, index);
+  int64_t begin = held.begin > overlap->need.begin ? held.begin : overlap->need.begin;
+  int64_t end = held.end < overlap->need.end ? held.end : overlap->need.end;
+  return end > begin ? end - begin : 0;
+}
+
+typedef struct counter_t {
+  const exchange_t *exchange;
+  const route_t *route;
+  int64_t **offsets; // by dim
+  overlap_t *overlaps;
+  int64_t *sent; // by rank
+} counter_t;
+
+// False if the receiver needs nothing.
+static bool find_overlaps(const counter_t *counter, int64_t receiver) {
+  const exchange_t *exchange = counter->exchange;
+  for (int d = 0; d < exchange->step.from->rank; d++) {
+    const tspec_dim_t *from = &exchange->step.from->dims[d];
     const tspec_dim_t *to = &exchange->step.to->dims[d];
-    need[d] = tspec_block(exchange->sizes[d], tspec_dim_nblocks(to),
-                          tspec_dim_block_index(&exchange->mesh, to, receiver));
-    if (need[d].begin >= need[d].end) {
-      return;
+    int64_t size = tspec_block(exchange->sizes[d], tspec_dim_nblocks(from), 0).end;
+    overlap_t *overlap = &counter->overlaps[d];
+    overlap->need = tspec_block(exchange->sizes[d], tspec_dim_nblocks(to),
+                                tspec_dim_block_index(&exchange->mesh, to, receiver));
+    if (overlap->need.begin >= overlap->need.end) {
+      return false;
     }
-    first[d] =
-        need[d].begin / tspec_block(exchange->sizes[d], tspec_dim_nblocks(&from->dims[d]), 0).end;
-    indices[d] = first[d];
+    overlap->first = overlap->need.begin / size;
+    overlap->last = (overlap->need.end - 1) / size;
+    overlap->own = tspec_dim_block_index(&exchange->mesh, from, receiver);
   }
-  for (int d = 0; d >= 0;) {
-    int64_t elems = 1;
-    for (int e = 0; e < rank; e++) {
-      tspec_block_t held =
-          tspec_block(exchange->sizes[e], tspec_dim_nblocks(&from->dims[e]), indices[e]);
-      int64_t begin = held.begin > need[e].begin ? held.begin : need[e].begin;
-      int64_t end = held.end < need[e].end ? held.end : need[e].end;
-      elems = multiply(elems, end - begin);
-    }
-    int64_t sender = find_sender(route, receiver, indices);
-    if (sender != receiver) {
-      sent[sender] += elems;
-    }
-    for (d = rank - 1; d >= 0; d--) {
-      int64_t size = tspec_block(exchange->sizes[d], tspec_dim_nblocks(&from->dims[d]), 0).end;
-      if ((indices[d] + 1) * size < need[d].end) {
-        indices[d]++;
-        break;
-      }
-      indices[d] = first[d];
-    }
+  return true;
+}
+
+// Adds the pieces of dims d and on; `holder` and `elems` are what the dims before came to.
+static void count_pieces(const counter_t *counter, int d, int64_t holder, int64_t elems,
+                         bool is_own) {
+  const exchange_t *exchange = counter->exchange;
+  if (d == exchange->step.from->rank) {
+    counter->sent[holder] += is_own ? 0 : elems;
+    return;
   }
+  const overlap_t *overlap = &counter->overlaps[d];
+  int64_t nblocks = tspec_dim_nblocks(&exchange->step.from->dims[d]);
+  for (int64_t i = overlap->first; i <= overlap->last; i++) {
+    count_pieces(counter, d + 1, holder + counter->offsets[d][i],
+                 multiply(elems, overlap_size(overlap, exchange->sizes[d], nblocks, i)),
+                 is_own && i == overlap->own);
+  }
+}
+
+// Adds what `receiver` lacks to what the holders of it send.
+static void count_received(const counter_t *counter, int64_t receiver) {
+  const route_t *route = counter->route;
+  if (!find_overlaps(counter, receiver)) {
+    return;
+  }
+  int64_t holder = with_index(route->mesh, receiver, route->from.axes, route->from.count,
+                              copy_index(route, receiver));
+  for (int d = 0; d < route->step->from->rank; d++) {
+    const tspec_dim_t *dim = &route->step->from->dims[d];
+    holder = with_index(route->mesh, holder, dim->axes, dim->naxes, 0);
+  }
+  count_pieces(counter, 0, holder, 1, true);
 }
 
 static int64_t count_exchanged(const tspec_mesh_t *mesh, tspec_type_t type,
@@ -247,18 +295,23 @@ static int64_t count_exchanged(const tspec_mesh_t *mesh, tspec_type_t type,
   tspec_arena_init(&arena);
   exchange_t exchange = {.arena = &arena};
   shrink(&exchange, mesh, type, step);
+  int rank = exchange.step.from->rank;
   route_t route = make_route(&exchange.mesh, &exchange.step);
   int64_t nranks = tspec_mesh_nranks(&exchange.mesh);
-  int64_t *sent = TSPEC_ARENA_NEW(&arena, int64_t, nranks);
-  int64_t *indices = TSPEC_ARENA_NEW(&arena, int64_t, exchange.step.from->rank + 1);
-  int64_t most = 0;
-  if (exchange.step.from->rank > 0) {
-    for (int64_t r = 0; r < nranks; r++) {
-      count_received(&exchange, &route, r, indices, sent);
-    }
+  counter_t counter = {.exchange = &exchange,
+                       .route = &route,
+                       .offsets = TSPEC_ARENA_NEW(&arena, int64_t *, rank),
+                       .overlaps = TSPEC_ARENA_NEW(&arena, overlap_t, rank),
+                       .sent = TSPEC_ARENA_NEW(&arena, int64_t, nranks)};
+  for (int d = 0; d < rank; d++) {
+    counter.offsets[d] = holder_offsets(&exchange, &exchange.step.from->dims[d]);
   }
+  for (int64_t r = 0; r < nranks && rank > 0; r++) {
+    count_received(&counter, r);
+  }
+  int64_t most = 0;
   for (int64_t r = 0; r < nranks; r++) {
-    most = sent[r] > most ? sent[r] : most;
+    most = counter.sent[r] > most ? counter.sent[r] : most;
   }
   int64_t bytes = multiply(most, exchange.bytes);
   tspec_arena_deinit(&arena);
@@ -301,30 +354,73 @@ static int64_t fraction(int64_t bytes, int64_t numerator, int64_t denominator) {
   return __builtin_add_overflow(whole, part, &sum) ? INT64_MAX : sum;
 }
 
-// True if axes only move from the end of one dim to the end of another, and all of them in the
-// group.
-static bool is_plain_move(const tspec_step_t *step) {
+// The dim that loses (or with `wins`: gets) all axes of the group at its end; -1 if none does, -2
+// if some dim changes otherwise.
+static int moving_dim(const tspec_step_t *step, bool wins) {
   int64_t k = tspec_axes_product(step->axes, step->naxes);
-  int losing = 0;
-  int winning = 0;
+  int moving = -1;
   for (int d = 0; d < step->from->rank; d++) {
     const tspec_dim_t *from = &step->from->dims[d];
     const tspec_dim_t *to = &step->to->dims[d];
     if (dims_equal(from, to)) {
       continue;
     }
-    int64_t before = tspec_dim_nblocks(from);
-    int64_t after = tspec_dim_nblocks(to);
-    if (before == after * k && tspec_axes_is_prefix(to->axes, to->naxes, from->axes, from->naxes)) {
-      losing++;
-    } else if (after == before * k &&
-               tspec_axes_is_prefix(from->axes, from->naxes, to->axes, to->naxes)) {
-      winning++;
-    } else {
-      return false;
+    const tspec_dim_t *less = tspec_dim_nblocks(from) > tspec_dim_nblocks(to) ? to : from;
+    const tspec_dim_t *more = less == to ? from : to;
+    if (tspec_dim_nblocks(more) != tspec_dim_nblocks(less) * k ||
+        !tspec_axes_is_prefix(less->axes, less->naxes, more->axes, more->naxes)) {
+      return -2;
+    }
+    if ((more == to) == wins) {
+      if (moving >= 0) {
+        return -2;
+      }
+      moving = d;
     }
   }
-  return losing == 1 && winning == 1;
+  return moving;
+}
+
+// Axes move from the end of dim s to the end of dim t: rank j of a group keeps part j of what it
+// has of t. The first group is the busiest one, as in whole_minus_smallest.
+static int64_t plain_move_cost(tspec_type_t type, const tspec_step_t *step, int s, int t) {
+  int64_t k = tspec_axes_product(step->axes, step->naxes);
+  int64_t other = tspec_dtype_bytes(type.dtype);
+  for (int d = 0; d < type.rank; d++) {
+    if (d != s && d != t) {
+      other = multiply(other,
+                       tspec_block(type.dims[d], tspec_dim_nblocks(&step->from->dims[d]), 0).end);
+    }
+  }
+  int64_t held = tspec_block(type.dims[t], tspec_dim_nblocks(&step->from->dims[t]), 0).end;
+  int64_t most = 0;
+  for (int64_t j = 0; j < k; j++) {
+    tspec_block_t row = tspec_block(type.dims[s], tspec_dim_nblocks(&step->from->dims[s]), j);
+    tspec_block_t kept = tspec_block(type.dims[t], tspec_dim_nblocks(&step->to->dims[t]), j);
+    int64_t sent = multiply(row.end - row.begin, held - (kept.end - kept.begin));
+    most = sent > most ? sent : most;
+  }
+  return multiply(most, other);
+}
+
+// True if the axes that dim s loses stand in the order in which dim t gets them.
+static bool keeps_order(const tspec_step_t *step, int s, int t) {
+  const tspec_dim_t *more[2] = {&step->from->dims[s], &step->to->dims[t]};
+  const tspec_dim_t *less[2] = {&step->to->dims[s], &step->from->dims[t]};
+  tspec_axis_t moved[2][TSPEC_MAX_ATOMS];
+  int count[2] = {0, 0};
+  for (int i = 0; i < 2; i++) {
+    tspec_axis_t atoms[TSPEC_MAX_ATOMS];
+    int natoms = 0;
+    if (!tspec_axes_subtract(more[i]->axes, more[i]->naxes, less[i]->axes, less[i]->naxes, atoms,
+                             &natoms)) {
+      return false;
+    }
+    for (int a = 0; a < natoms; a++) {
+      tspec_axes_push(moved[i], &count[i], atoms[a]);
+    }
+  }
+  return tspec_axes_equal(moved[0], count[0], moved[1], count[1]);
 }
 
 static bool keeps_counts(const tspec_step_t *step) {
@@ -341,15 +437,15 @@ static int64_t exchange_cost(const tspec_mesh_t *mesh, tspec_type_t type,
   if (tspec_sharding_same_layout(step->from, step->to)) {
     return 0;
   }
-  if (tspec_sharding_is_even(step->from, type) && tspec_sharding_is_even(step->to, type)) {
-    int64_t bytes = block_bytes(mesh, type, step->from, 0);
-    int64_t k = tspec_axes_product(step->axes, step->naxes);
-    if (is_plain_move(step)) {
-      return fraction(bytes, k - 1, k);
-    }
-    if (keeps_counts(step)) {
-      return bytes;
-    }
+  int s = moving_dim(step, false);
+  int t = moving_dim(step, true);
+  bool even = tspec_sharding_is_even(step->from, type) && tspec_sharding_is_even(step->to, type);
+  if (s >= 0 && t >= 0 && (even || keeps_order(step, s, t)) &&
+      tspec_step_is_local_to_axes(mesh, type, step)) {
+    return plain_move_cost(type, step, s, t);
+  }
+  if (even && keeps_counts(step)) {
+    return block_bytes(mesh, type, step->from, 0);
   }
   return count_exchanged(mesh, type, step);
 }

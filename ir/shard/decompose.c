@@ -253,6 +253,9 @@ static bool is_plan_good(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_t
     }
     even &= tspec_sharding_is_even(plan.items[i].to, type);
   }
+  if (plan.count == 1) {
+    return true; // no rank receives more than it lacks
+  }
   int64_t limit = even ? gather_cost(arena, mesh, type, direct->from, direct->to)
                        : tspec_step_cost_bytes(mesh, type, direct);
   return tspec_steps_cost_bytes(mesh, type, plan) <= limit;

@@ -198,18 +198,20 @@ typedef struct world_t {
   int64_t received[MAX_RANKS];
 } world_t;
 
-static bool in_block(const world_t *world, const tspec_sharding_t *sharding, int64_t rank,
-                     int64_t elem) {
+// Which elements are in a rank's block.
+static void mark_block(const world_t *world, const tspec_sharding_t *sharding, int64_t rank,
+                       bool *out_inside) {
   tspec_block_t blocks[4];
   tspec_sharding_blocks(world->mesh, sharding, world->type, rank, blocks);
-  for (int d = world->type.rank - 1; d >= 0; d--) {
-    int64_t index = elem % world->type.dims[d];
-    elem /= world->type.dims[d];
-    if (index < blocks[d].begin || index >= blocks[d].end) {
-      return false;
+  for (int64_t e = 0; e < world->nelems; e++) {
+    int64_t rest = e;
+    out_inside[e] = true;
+    for (int d = world->type.rank - 1; d >= 0; d--) {
+      int64_t index = rest % world->type.dims[d];
+      rest /= world->type.dims[d];
+      out_inside[e] &= index >= blocks[d].begin && index < blocks[d].end;
     }
   }
-  return true;
 }
 
 // Number of the rank's group: its rank with the coordinates along `axes` set to 0.
@@ -245,11 +247,16 @@ static bool run_step(world_t *world, const tspec_step_t *step) {
       step->kind == TSPEC_COLLECTIVE_ALL_SLICE || step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
   int naxes = local ? 0 : step->naxes;
   int64_t size = tspec_axes_product(step->axes, naxes);
+  static int64_t groups[MAX_RANKS];
   next = *world;
+  for (int64_t r = 0; r < world->nranks; r++) {
+    mark_block(world, step->to, r, next.has[r]);
+    groups[r] = group_of(world->mesh, r, step->axes, naxes);
+  }
   for (int64_t e = 0; e < world->nelems; e++) {
     memset(count, 0, sizeof count);
     for (int64_t r = 0; r < world->nranks; r++) {
-      int64_t group = group_of(world->mesh, r, step->axes, naxes);
+      int64_t group = groups[r];
       if (world->has[r][e]) {
         held[group] = count[group] == 0 || !reduces
                           ? world->value[r][e]
@@ -258,8 +265,7 @@ static bool run_step(world_t *world, const tspec_step_t *step) {
       }
     }
     for (int64_t r = 0; r < world->nranks; r++) {
-      int64_t group = group_of(world->mesh, r, step->axes, naxes);
-      next.has[r][e] = in_block(world, step->to, r, e);
+      int64_t group = groups[r];
       if (!next.has[r][e]) {
         continue;
       }
@@ -284,8 +290,8 @@ static void fill(world_t *world, const tspec_sharding_t *sharding, const int64_t
     bool first = group_of(world->mesh, r, sharding->pending, sharding->npending) == r;
     int64_t parts = tspec_axes_product(sharding->pending, sharding->npending);
     world->received[r] = 0;
+    mark_block(world, sharding, r, world->has[r]);
     for (int64_t e = 0; e < world->nelems; e++) {
-      world->has[r][e] = in_block(world, sharding, r, e);
       world->value[r][e] = truth[e];
       if (sharding->npending > 0 && sharding->pending_kind == TSPEC_REDUCE_SUM) {
         world->value[r][e] = first ? truth[e] - (parts - 1) * 7 : 7;
@@ -299,14 +305,20 @@ static void fill(world_t *world, const tspec_sharding_t *sharding, const int64_t
 static bool is_right(const world_t *world, const tspec_sharding_t *sharding, const int64_t *truth) {
   static int64_t total[MAX_RANKS];
   static bool seen[MAX_RANKS];
+  static bool inside[MAX_RANKS][MAX_ELEMS];
+  static int64_t groups[MAX_RANKS];
+  for (int64_t r = 0; r < world->nranks; r++) {
+    mark_block(world, sharding, r, inside[r]);
+    groups[r] = group_of(world->mesh, r, sharding->pending, sharding->npending);
+  }
   for (int64_t e = 0; e < world->nelems; e++) {
     memset(seen, 0, sizeof seen);
     for (int64_t r = 0; r < world->nranks; r++) {
-      if (world->has[r][e] != in_block(world, sharding, r, e)) {
+      if (world->has[r][e] != inside[r][e]) {
         return false;
       }
       if (world->has[r][e]) {
-        int64_t group = group_of(world->mesh, r, sharding->pending, sharding->npending);
+        int64_t group = groups[r];
         total[group] = seen[group]
                            ? combine(sharding->pending_kind, total[group], world->value[r][e])
                            : world->value[r][e];
@@ -391,8 +403,10 @@ static int64_t sent_by_busiest(const world_t *world, const tspec_step_t *step) {
   int64_t most = 0;
   memset(sent, 0, sizeof sent);
   for (int64_t r = 0; r < world->nranks; r++) {
+    bool inside[MAX_ELEMS];
+    mark_block(world, step->to, r, inside);
     for (int64_t e = 0; e < world->nelems; e++) {
-      if (!in_block(world, step->to, r, e)) {
+      if (!inside[e]) {
         continue;
       }
       int64_t indices[4];
@@ -424,8 +438,10 @@ static void check_one(world_t *world, tspec_arena_t *arena, const tspec_sharding
   fill(world, from, truth);
   bool lacks = false;
   for (int64_t r = 0; r < world->nranks; r++) {
+    bool inside[MAX_ELEMS];
+    mark_block(world, to, r, inside);
     for (int64_t e = 0; e < world->nelems; e++) {
-      lacks |= !world->has[r][e] && in_block(world, to, r, e);
+      lacks |= !world->has[r][e] && inside[e];
     }
   }
   for (int i = 0; i < steps.count; i++) {
