@@ -27,10 +27,6 @@
 #include "passes/kernel.h"
 #include "runtime/math/bitcode.h"
 
-// INTERIM: until the elementary functions are in the tree
-#pragma weak tspec_math_bitcode
-#pragma weak tspec_math_bitcode_size
-
 static const char pipeline[] =
     "builtin.module(convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,"
     "finalize-memref-to-llvm,convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},"
@@ -136,9 +132,6 @@ static bool calls_math(LLVMModuleRef module) {
 static bool link_math(LLVMModuleRef module, LLVMContextRef context) {
   if (!calls_math(module)) {
     return true;
-  }
-  if (&tspec_math_bitcode_size == NULL) {
-    return false;
   }
   LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
       (const char *)tspec_math_bitcode, tspec_math_bitcode_size, "math", 0);

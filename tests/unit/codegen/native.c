@@ -22,6 +22,7 @@ typedef struct native_t {
   tspec_program_t *local;
   tspec_program_t *planned;
   tspec_dense_t **inputs;
+  tspec_dense_t **wholes; ///< results put together from all ranks' blocks; NULL: not wanted
   const native_check_t *check;
   const char *text;
 } native_t;
@@ -47,6 +48,13 @@ static void start(native_t *n, const char *text) {
 }
 
 static void finish(native_t *n) {
+  const tspec_func_t *func = n->local->funcs[0];
+  for (int i = 0; n->inputs != NULL && i < func->nargs; ++i) {
+    tspec_dense_destroy(n->inputs[i]);
+  }
+  for (int i = 0; n->wholes != NULL && i < func->nresults; ++i) {
+    tspec_dense_destroy(n->wholes[i]);
+  }
   tspec_arena_deinit(&n->arena);
   tspec_arena_deinit(&n->scratch);
 }
@@ -209,20 +217,52 @@ static void compare(native_t *n, const tspec_eval_t *eval, const tspec_rt_entry_
   }
 }
 
+// Puts a rank's blocks of the results into the whole ones.
+static void collect(native_t *n, const tspec_rt_entry_t *entry, int64_t rank) {
+  const tspec_func_t *func = n->local->funcs[0];
+  for (int i = 0; i < func->nresults; ++i) {
+    const tspec_value_t *value = func->results[i].value;
+    tspec_block_t blocks[8];
+    tspec_sharding_blocks(&n->local->mesh, value->sharding, value->type, rank, blocks);
+    tspec_dense_t *part = tspec_dense_cut(n->wholes[i], blocks);
+    memcpy(part->data, entry->results[i].buffer->memory,
+           (size_t)entry->results[i].buffer->tensor->bytes);
+    tspec_dense_paste(n->wholes[i], part, blocks);
+    tspec_dense_destroy(part);
+  }
+}
+
+// Compares with `eval`, or collects if that is NULL.
 static void run_rank(native_t *n, const tspec_compiled_t *compiled, const tspec_eval_t *eval,
                      int64_t rank) {
   tspec_rt_program_t program = {0};
   tspec_rt_error_t error = {0};
   cr_assert(tspec_rt_program_init(&program, compiled, (int)rank, &error) == TSPEC_RT_OK);
+  program.deterministic = eval == NULL;
   tspec_rt_entry_t *entry = &program.entries[0];
   cr_assert(tspec_rt_program_prepare(&program, NULL, entry, &error) == TSPEC_RT_OK, "%s\n%s",
             error.text, n->text);
   cr_assert(tspec_rt_memory_create(&program, &error) == TSPEC_RT_OK);
   set_inputs(n, entry, rank);
   run_steps(n, entry);
-  compare(n, eval, entry, rank);
+  if (eval != NULL) {
+    compare(n, eval, entry, rank);
+  } else {
+    collect(n, entry, rank);
+  }
   tspec_rt_memory_destroy(&program);
   tspec_rt_program_deinit(&program);
+}
+
+static void run_native(native_t *n, const tspec_eval_t *eval) {
+  void *handle = NULL;
+  const tspec_compiled_t *compiled = compile(n, &handle);
+  tspec_rt_error_t error = {0};
+  cr_assert(tspec_rt_image_check(compiled, &error) == TSPEC_RT_OK, "%s\n%s", error.text, n->text);
+  for (int64_t rank = 0; rank < tspec_mesh_nranks(&n->local->mesh); ++rank) {
+    run_rank(n, compiled, eval, rank);
+  }
+  (void)dlclose(handle);
 }
 
 void native_check(const char *text, const native_check_t *check) {
@@ -236,17 +276,32 @@ void native_check(const char *text, const native_check_t *check) {
   }
   tspec_eval_t *eval = tspec_eval_create(n.local, &n.diag);
   cr_assert(eval != NULL && tspec_eval_run(eval, func->name, inputs, func->nargs), "%s", text);
-  void *handle = NULL;
-  const tspec_compiled_t *compiled = compile(&n, &handle);
-  tspec_rt_error_t error = {0};
-  cr_assert(tspec_rt_image_check(compiled, &error) == TSPEC_RT_OK, "%s\n%s", error.text, text);
-  for (int64_t rank = 0; rank < tspec_eval_nranks(eval); ++rank) {
-    run_rank(&n, compiled, eval, rank);
-  }
+  run_native(&n, eval);
   tspec_eval_destroy(eval);
-  (void)dlclose(handle);
-  for (int i = 0; i < func->nargs; ++i) {
-    tspec_dense_destroy(n.inputs[i]);
-  }
   finish(&n);
+}
+
+static void start_collecting(native_t *n, const char *text, const native_check_t *check) {
+  n->check = check;
+  start(n, text);
+  make_inputs(n);
+  const tspec_func_t *func = n->local->funcs[0];
+  n->wholes = TSPEC_ARENA_NEW(&n->arena, tspec_dense_t *, func->nresults);
+  for (int i = 0; i < func->nresults; ++i) {
+    tspec_type_t type = func->results[i].value->type;
+    n->wholes[i] = tspec_dense_create(type.dtype, type.rank, type.dims);
+  }
+  run_native(n, NULL);
+}
+
+void native_same_bits(const char *text, const char *other, const native_check_t *check) {
+  native_t a = {0}, b = {0};
+  start_collecting(&a, text, check);
+  start_collecting(&b, other, check);
+  for (int i = 0; i < a.local->funcs[0]->nresults; ++i) {
+    cr_assert(tspec_dense_equal(a.wholes[i], b.wholes[i]), "result '%s' of\n%sand\n%s",
+              a.local->funcs[0]->results[i].name, text, other);
+  }
+  finish(&a);
+  finish(&b);
 }

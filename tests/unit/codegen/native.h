@@ -18,6 +18,10 @@ typedef struct native_check_t {
 /// the program's text if a block differs.
 void native_check(const char *text, const native_check_t *check);
 
+/// Runs two programs as native code on the same inputs, with the builtin products. Fails the test
+/// if their results, put together from all ranks, differ in a bit.
+void native_same_bits(const char *text, const char *other, const native_check_t *check);
+
 /// How many ops of that name ("kernel", "gemm", "view") the text has after fuse.
 int native_count(const char *text, const char *op);
 /// The arena's bytes after plan-memory.
