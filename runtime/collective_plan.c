@@ -96,18 +96,14 @@ static tspec_rt_status_t split_pieces(planner_t *planner, tspec_rt_pieces_t list
       const tspec_image_piece_t *next = next_piece(used, piece, done, end);
       int64_t until = next == NULL ? end : (next->pre > done ? next->pre : done);
       tspec_image_piece_t gap = clip(piece, done, until);
-      if (gap.size > 1) {
-        rest[out_rest->count++] = gap;
+      tspec_image_piece_t shared = next == NULL ? gap : clip(next, until, end);
+      rest[out_rest->count] = gap;
+      out_rest->count += gap.size > 1;
+      if (next == NULL || shared.size == 1) {
+        break; // if a piece was left that does not refine this one, the sizes will not add up
       }
-      done = until;
-      if (next != NULL) {
-        tspec_image_piece_t shared = clip(next, done, end);
-        if (shared.size == 1) {
-          break; // pieces that do not refine each other: the sizes will not add up
-        }
-        common[out_common->count++] = shared;
-        done = shared.pre * shared.size;
-      }
+      common[out_common->count++] = shared;
+      done = shared.pre * shared.size;
     }
   }
   if (tspec_rt_pieces_size(*out_common) * tspec_rt_pieces_size(*out_rest) !=

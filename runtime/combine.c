@@ -9,72 +9,98 @@ enum { CHUNK = 1024 };
 
 // Larger and smaller of two floats as IEEE 754-2019's maximum and minimum: NaN if either is, +0
 // above -0, so that the order of the ranks does not show.
-#define FLOAT_MAX(a, b)                                                                            \
-  ((a) == (b) ? (signbit(a) ? (b) : (a)) : ((a) > (b) || (a) != (a) ? (a) : (b)))
-#define FLOAT_MIN(a, b)                                                                            \
-  ((a) == (b) ? (signbit(a) ? (a) : (b)) : ((a) < (b) || (a) != (a) ? (a) : (b)))
-#define ORDINARY_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define ORDINARY_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define DEFINE_FLOAT_ORDER(id, acc)                                                                \
+  static inline acc larger_##id(acc a, acc b) {                                                    \
+    acc zero = signbit(a) ? b : a;                                                                 \
+    acc most = a > b || a != a ? a : b;                                                            \
+    return a == b ? zero : most;                                                                   \
+  }                                                                                                \
+  static inline acc smaller_##id(acc a, acc b) {                                                   \
+    acc zero = signbit(a) ? a : b;                                                                 \
+    acc least = a < b || a != a ? a : b;                                                           \
+    return a == b ? zero : least;                                                                  \
+  }
+#define DEFINE_ORDER(id, acc)                                                                      \
+  static inline acc larger_##id(acc a, acc b) {                                                    \
+    return a > b ? a : b;                                                                          \
+  }                                                                                                \
+  static inline acc smaller_##id(acc a, acc b) {                                                   \
+    return a < b ? a : b;                                                                          \
+  }
+
+DEFINE_FLOAT_ORDER(f64, double)
+DEFINE_FLOAT_ORDER(f32, float)
+DEFINE_FLOAT_ORDER(bf16, float)
+DEFINE_FLOAT_ORDER(f16, float)
+DEFINE_ORDER(i64, int64_t)
+DEFINE_ORDER(i32, int32_t)
+DEFINE_ORDER(i16, int16_t)
+DEFINE_ORDER(i8, int8_t)
+DEFINE_ORDER(u8, uint8_t)
+
 #define SAME(x) (x)
 
 // Integers add and multiply as unsigned numbers of at least 32 bits, which wrap.
-#define ADD(acc, wide, a, b) ((acc)((wide)(a) + (wide)(b)))
-#define MULTIPLY(acc, wide, a, b) ((acc)((wide)(a) * (wide)(b)))
-
-#define FOLD(type, acc, load, expression)                                                          \
-  for (int part = 1; part < nparts; ++part) {                                                      \
-    const type *from = (const type *)parts[part] + begin;                                          \
-    for (int64_t i = 0; i < count; ++i) {                                                          \
-      acc a = sums[i];                                                                             \
-      acc b = load(from[i]);                                                                       \
-      sums[i] = (expression);                                                                      \
-    }                                                                                              \
+#define EACH(id, expression)                                                                       \
+  for (int64_t i = 0; i < count; ++i) {                                                            \
+    acc_##id##_t a = sums[i];                                                                      \
+    acc_##id##_t b = load_##id(from[i]);                                                           \
+    sums[i] = (acc_##id##_t)(expression);                                                          \
   }                                                                                                \
   break
 
-// A flat switch over the reductions for one element type.
-#define DEFINE_COMBINE(id, type, acc, wide, load, store, larger, smaller)                          \
+#define DEFINE_COMBINE(id, type, acc, wide, load, store)                                           \
+  typedef type elem_##id##_t;                                                                      \
+  typedef acc acc_##id##_t;                                                                        \
+  typedef wide wide_##id##_t;                                                                      \
+  static inline acc_##id##_t load_##id(elem_##id##_t x) {                                          \
+    return load(x);                                                                                \
+  }                                                                                                \
+  static void fold_##id(tspec_rt_reduce_t reduce, const elem_##id##_t *from, int64_t count,        \
+                        acc_##id##_t *sums) {                                                      \
+    switch (reduce) {                                                                              \
+    case TSPEC_RT_SUM:                                                                             \
+      EACH(id, (wide_##id##_t)a + (wide_##id##_t)b);                                               \
+    case TSPEC_RT_PROD:                                                                            \
+      EACH(id, (wide_##id##_t)a * (wide_##id##_t)b);                                               \
+    case TSPEC_RT_MAX:                                                                             \
+    case TSPEC_RT_ANY:                                                                             \
+      EACH(id, larger_##id(a, b));                                                                 \
+    case TSPEC_RT_MIN:                                                                             \
+    case TSPEC_RT_ALL:                                                                             \
+      EACH(id, smaller_##id(a, b));                                                                \
+    case TSPEC_RT_REDUCE_COUNT:                                                                    \
+      break;                                                                                       \
+    }                                                                                              \
+  }                                                                                                \
   static void combine_##id(tspec_rt_reduce_t reduce, const void *const *parts, int nparts,         \
                            int64_t elems, void *out) {                                             \
-    acc sums[CHUNK];                                                                               \
+    acc_##id##_t sums[CHUNK];                                                                      \
     for (int64_t begin = 0; begin < elems; begin += CHUNK) {                                       \
       int64_t count = elems - begin < CHUNK ? elems - begin : CHUNK;                               \
-      const type *first = (const type *)parts[0] + begin;                                          \
+      const elem_##id##_t *first = (const elem_##id##_t *)parts[0] + begin;                        \
       for (int64_t i = 0; i < count; ++i) {                                                        \
-        sums[i] = load(first[i]);                                                                  \
+        sums[i] = load_##id(first[i]);                                                             \
       }                                                                                            \
-      switch (reduce) {                                                                            \
-      case TSPEC_RT_SUM:                                                                           \
-        FOLD(type, acc, load, ADD(acc, wide, a, b));                                               \
-      case TSPEC_RT_PROD:                                                                          \
-        FOLD(type, acc, load, MULTIPLY(acc, wide, a, b));                                          \
-      case TSPEC_RT_MAX:                                                                           \
-      case TSPEC_RT_ANY:                                                                           \
-        FOLD(type, acc, load, larger(a, b));                                                       \
-      case TSPEC_RT_MIN:                                                                           \
-      case TSPEC_RT_ALL:                                                                           \
-        FOLD(type, acc, load, smaller(a, b));                                                      \
-      case TSPEC_RT_REDUCE_COUNT:                                                                  \
-        break;                                                                                     \
+      for (int part = 1; part < nparts; ++part) {                                                  \
+        fold_##id(reduce, (const elem_##id##_t *)parts[part] + begin, count, sums);                \
       }                                                                                            \
-      type *to = (type *)out + begin;                                                              \
+      elem_##id##_t *to = (elem_##id##_t *)out + begin;                                            \
       for (int64_t i = 0; i < count; ++i) {                                                        \
         to[i] = store(sums[i]);                                                                    \
       }                                                                                            \
     }                                                                                              \
   }
 
-DEFINE_COMBINE(f64, double, double, double, SAME, SAME, FLOAT_MAX, FLOAT_MIN)
-DEFINE_COMBINE(f32, float, float, float, SAME, SAME, FLOAT_MAX, FLOAT_MIN)
-DEFINE_COMBINE(bf16, uint16_t, float, float, tspec_rt_f32_from_bf16, tspec_rt_bf16_from_f32,
-               FLOAT_MAX, FLOAT_MIN)
-DEFINE_COMBINE(f16, uint16_t, float, float, tspec_rt_f32_from_f16, tspec_rt_f16_from_f32, FLOAT_MAX,
-               FLOAT_MIN)
-DEFINE_COMBINE(i64, int64_t, int64_t, uint64_t, SAME, SAME, ORDINARY_MAX, ORDINARY_MIN)
-DEFINE_COMBINE(i32, int32_t, int32_t, uint32_t, SAME, SAME, ORDINARY_MAX, ORDINARY_MIN)
-DEFINE_COMBINE(i16, int16_t, int16_t, uint32_t, SAME, SAME, ORDINARY_MAX, ORDINARY_MIN)
-DEFINE_COMBINE(i8, int8_t, int8_t, uint32_t, SAME, SAME, ORDINARY_MAX, ORDINARY_MIN)
-DEFINE_COMBINE(u8, uint8_t, uint8_t, uint32_t, SAME, SAME, ORDINARY_MAX, ORDINARY_MIN)
+DEFINE_COMBINE(f64, double, double, double, SAME, SAME)
+DEFINE_COMBINE(f32, float, float, float, SAME, SAME)
+DEFINE_COMBINE(bf16, uint16_t, float, float, tspec_rt_f32_from_bf16, tspec_rt_bf16_from_f32)
+DEFINE_COMBINE(f16, uint16_t, float, float, tspec_rt_f32_from_f16, tspec_rt_f16_from_f32)
+DEFINE_COMBINE(i64, int64_t, int64_t, uint64_t, SAME, SAME)
+DEFINE_COMBINE(i32, int32_t, int32_t, uint32_t, SAME, SAME)
+DEFINE_COMBINE(i16, int16_t, int16_t, uint32_t, SAME, SAME)
+DEFINE_COMBINE(i8, int8_t, int8_t, uint32_t, SAME, SAME)
+DEFINE_COMBINE(u8, uint8_t, uint8_t, uint32_t, SAME, SAME)
 
 void tspec_rt_combine(tspec_rt_dtype_t dtype, tspec_rt_reduce_t reduce, const void *const *parts,
                       int nparts, int64_t elems, void *out) {

@@ -33,11 +33,11 @@ typedef struct mpi_group_t {
 } mpi_group_t;
 
 static mpi_comm_t *comm_of(tspec_comm_t *comm) {
-  return (mpi_comm_t *)(void *)comm;
+  return (mpi_comm_t *)comm;
 }
 
 static mpi_group_t *group_of(tspec_comm_group_t *group) {
-  return (mpi_group_t *)(void *)group;
+  return (mpi_group_t *)group;
 }
 
 static tspec_rt_status_t check(tspec_comm_t *comm, int code, const char *what) {
@@ -65,7 +65,7 @@ static void mpi_group_destroy(tspec_comm_group_t *base) {
     (void)MPI_Comm_free(&group->mpi);
   }
   free(group->members);
-  free(group->requests);
+  free((void *)group->requests);
   free(group->counts);
   free(group->offsets);
   free(group);
@@ -81,7 +81,7 @@ static tspec_rt_status_t mpi_group_create(tspec_comm_t *base, const int *members
   group->mpi = MPI_COMM_NULL;
   group->nrequests = 2 * size;
   group->members = calloc((size_t)size, sizeof *group->members);
-  group->requests = calloc((size_t)group->nrequests, sizeof(MPI_Request));
+  group->requests = (MPI_Request *)calloc((size_t)group->nrequests, sizeof(MPI_Request));
   group->counts = calloc((size_t)size, sizeof *group->counts);
   group->offsets = calloc((size_t)size, sizeof *group->offsets);
   if (group->members == NULL || group->requests == NULL || group->counts == NULL ||
@@ -119,11 +119,15 @@ static tspec_rt_status_t reserve_requests(mpi_group_t *group, int64_t wanted) {
   if (wanted <= group->nrequests) {
     return TSPEC_RT_OK;
   }
-  MPI_Request *more = realloc(group->requests, (size_t)wanted * sizeof *more);
-  if (more == NULL || wanted > INT32_MAX) {
+  if (wanted > INT32_MAX) {
     return out_of_memory(group->base.comm);
   }
-  group->requests = more;
+  free((void *)group->requests);
+  group->nrequests = 0;
+  group->requests = (MPI_Request *)calloc((size_t)wanted, sizeof(MPI_Request));
+  if (group->requests == NULL) {
+    return out_of_memory(group->base.comm);
+  }
   group->nrequests = (int)wanted;
   return TSPEC_RT_OK;
 }
@@ -376,7 +380,7 @@ static int64_t *mpi_board_create(tspec_comm_t *base, int *out_count, const int *
   comm->board_ranks = calloc((size_t)count, sizeof *comm->board_ranks);
   int have = comm->board_ranks != NULL;
   (void)MPI_Allreduce(MPI_IN_PLACE, &have, 1, MPI_INT, MPI_MIN, host);
-  if (have) {
+  if (have && comm->board_ranks != NULL) {
     (void)MPI_Allgather(&base->rank, 1, MPI_INT, comm->board_ranks, 1, MPI_INT, host);
     comm->board_bytes = ((size_t)count + 1) * sizeof *comm->board;
     comm->board = map_board(host, comm->board_ranks[0], comm->board_bytes);

@@ -50,14 +50,22 @@
 
 // A feature that is not in the list counts as there.
 static bool has_feature(const char *name, size_t length) {
-#define HAS_ONE(llvm, gcc)                                                                         \
-  if (length == sizeof(llvm) - 1 && memcmp(name, llvm, length) == 0) {                             \
-    return __builtin_cpu_supports(gcc) != 0;                                                       \
-  }
+  const struct {
+    const char *name;
+    int present;
+  } features[] = {
 #if defined(__x86_64__)
-  FEATURES(HAS_ONE)
+#define FEATURE_ROW(llvm, gcc) {llvm, __builtin_cpu_supports(gcc)},
+      FEATURES(FEATURE_ROW)
+#undef FEATURE_ROW
 #endif
-#undef HAS_ONE
+          {"", 1},
+  };
+  for (size_t i = 0; i < sizeof features / sizeof features[0]; ++i) {
+    if (strlen(features[i].name) == length && memcmp(features[i].name, name, length) == 0) {
+      return features[i].present != 0;
+    }
+  }
   return true;
 }
 

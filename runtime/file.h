@@ -85,10 +85,16 @@ typedef struct tspec_rt_output_t {
   char temporary[4160];
 } tspec_rt_output_t;
 
-/// Rank 0 makes the file with `header` and its whole size; the others open it. Errors:
+/// What a file begins with, and how long it will be.
+typedef struct tspec_rt_head_t {
+  const char *text;
+  int64_t bytes; ///< of the text
+  int64_t file_bytes;
+} tspec_rt_head_t;
+
+/// Rank 0 makes the file with `head` and its whole size; the others open it. Errors:
 /// TSPEC_RT_FILE or TSPEC_RT_ELSEWHERE, on all ranks or none. Ranks: collective over all.
-tspec_rt_status_t tspec_rt_output_create(tspec_comm_t *comm, const char *name, const char *header,
-                                         int64_t header_bytes, int64_t file_bytes,
+tspec_rt_status_t tspec_rt_output_create(tspec_comm_t *comm, const char *name, tspec_rt_head_t head,
                                          tspec_rt_error_t *error, tspec_rt_output_t *out_output);
 /// Closes it; rank 0 renames it into place if every rank's `status` is ok, else removes it. Ranks:
 /// collective over all.

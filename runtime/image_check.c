@@ -93,20 +93,24 @@ static tspec_rt_status_t check_mesh(checker_t *checker) {
   return TSPEC_RT_OK;
 }
 
+static bool lists_overlap(tspec_rt_pieces_t ones, tspec_rt_pieces_t others) {
+  for (int i = 0; i < ones.count * others.count; ++i) {
+    if (pieces_overlap(&ones.pieces[i / others.count], &others.pieces[i % others.count])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // No part of an axis may be used by two dims, or by a dim and a pending reduction.
 static tspec_rt_status_t check_disjoint(checker_t *checker, const tspec_image_tensor_t *tensor) {
   const tspec_image_dim_t *dims = tspec_rt_image_span(checker->image, tensor->dims);
   for (uint32_t a = 0; a <= tensor->dims.count; ++a) {
     tspec_image_span_t one = a < tensor->dims.count ? dims[a].pieces : tensor->pending;
-    tspec_rt_pieces_t ones = tspec_rt_image_pieces(checker->image, one);
     for (uint32_t b = 0; b < a; ++b) {
-      tspec_rt_pieces_t others = tspec_rt_image_pieces(checker->image, dims[b].pieces);
-      for (int i = 0; i < ones.count; ++i) {
-        for (int j = 0; j < others.count; ++j) {
-          if (pieces_overlap(&ones.pieces[i], &others.pieces[j])) {
-            return FAIL(checker, "a tensor uses a part of an axis twice");
-          }
-        }
+      if (lists_overlap(tspec_rt_image_pieces(checker->image, one),
+                        tspec_rt_image_pieces(checker->image, dims[b].pieces))) {
+        return FAIL(checker, "a tensor uses a part of an axis twice");
       }
     }
   }

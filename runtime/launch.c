@@ -88,7 +88,7 @@ static char **make_command(const char *self, const char *count, char **argv) {
   while (argv[nargs] != NULL) {
     nargs += 1;
   }
-  char **command = calloc(nhead + nargs + 1, sizeof *command);
+  char **command = (char **)calloc(nhead + nargs + 1, sizeof *command);
   if (command == NULL) {
     return NULL;
   }
@@ -147,14 +147,14 @@ tspec_rt_status_t tspec_rt_launch_run(int64_t nranks, char **argv, tspec_rt_erro
   int ends[2] = {-1, -1};
   (void)fflush(NULL);
   if (command == NULL || pipe2(ends, O_CLOEXEC) != 0) {
-    free(command);
+    free((void *)command);
     return tspec_rt_fail(error, TSPEC_RT_RANKS, "cannot start mpirun: %s", strerror(errno));
   }
   pid_t child = fork();
   if (child == 0) {
     become_mpirun(command, nranks, ends[1]);
   }
-  free(command);
+  free((void *)command);
   (void)close(ends[1]);
   int reason = child < 0 ? errno : 0;
   if (child > 0) {

@@ -155,7 +155,7 @@ tspec_rt_copy_t tspec_rt_copy_plan(const tspec_rt_box_t *from, const tspec_rt_bo
   }
   int64_t from_stride = elem_bytes;
   int64_t to_stride = elem_bytes;
-  for (int d = part->ndims - 1; d >= 0; --d) {
+  for (int d = part->ndims - 1; d >= 0 && d < TSPEC_RT_MAX_DIMS; --d) {
     copy.extent[d] = part->end[d] - part->begin[d];
     copy.from_stride[d] = from_stride;
     copy.to_stride[d] = to_stride;

@@ -76,9 +76,10 @@ static bool take_shape(scanner_t *scanner, tspec_rt_array_t *array) {
   }
   array->ndims = 0;
   while (!take(scanner, ')')) {
-    if (array->ndims == TSPEC_RT_MAX_DIMS || !take_number(scanner, &array->dims[array->ndims++])) {
+    if (array->ndims == TSPEC_RT_MAX_DIMS || !take_number(scanner, &array->dims[array->ndims])) {
       return false;
     }
+    array->ndims += 1;
     if (!take(scanner, ',')) {
       return take(scanner, ')');
     }
@@ -212,7 +213,8 @@ size_t tspec_rt_npy_print(const tspec_rt_array_t *array, char out[TSPEC_RT_NPY_H
     out[at++] = ' ';
   }
   out[at++] = '\n';
-  memcpy(out, "\x93NUMPY\x01\x00", 8);
+  static const char magic[8] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0};
+  memcpy(out, magic, sizeof magic);
   out[8] = (char)((at - 10) & 0xff);
   out[9] = (char)((at - 10) >> 8);
   return at;

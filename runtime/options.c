@@ -20,7 +20,7 @@ typedef struct parser_t {
 // The value of an option, from `--name=value` or the next argument.
 static tspec_rt_status_t take_value(parser_t *parser, const char *attached, const char *option,
                                     const char **out_value) {
-  if (attached == NULL && parser->at >= parser->argc) {
+  if (attached == NULL && (parser->at >= parser->argc || parser->argv[parser->at] == NULL)) {
     return USAGE(parser, "%s needs a value", option);
   }
   *out_value = attached != NULL ? attached : parser->argv[parser->at++];
@@ -204,19 +204,27 @@ static const char *list_slots(const tspec_rt_slot_t *slots, int count, char *out
   return out;
 }
 
-static tspec_rt_status_t check_names(const tspec_rt_binding_t *bindings, int nbindings,
-                                     const tspec_rt_slot_t *slots, int nslots, const char *entry,
-                                     const char *what, tspec_rt_error_t *error) {
-  for (int i = 0; i < nbindings; ++i) {
-    bool known = false;
-    for (int s = 0; s < nslots; ++s) {
-      known = known || ((size_t)bindings[i].name_length == strlen(slots[s].name) &&
-                        strncmp(bindings[i].name, slots[s].name, strlen(slots[s].name)) == 0);
+static bool is_slot(const tspec_rt_binding_t *binding, const tspec_rt_slot_t *slots, int nslots) {
+  for (int s = 0; s < nslots; ++s) {
+    if ((size_t)binding->name_length == strlen(slots[s].name) &&
+        strncmp(binding->name, slots[s].name, strlen(slots[s].name)) == 0) {
+      return true;
     }
-    if (!known) {
+  }
+  return false;
+}
+
+static tspec_rt_status_t check_names(const tspec_rt_options_t *options,
+                                     const tspec_rt_entry_t *entry, bool inputs,
+                                     tspec_rt_error_t *error) {
+  const tspec_rt_binding_t *bindings = inputs ? options->ins : options->outs;
+  const tspec_rt_slot_t *slots = inputs ? entry->inputs : entry->results;
+  int nslots = inputs ? entry->ninputs : entry->nresults;
+  for (int i = 0; i < (inputs ? options->nins : options->nouts); ++i) {
+    if (!is_slot(&bindings[i], slots, nslots)) {
       char names[512];
-      return tspec_rt_fail(error, TSPEC_RT_USAGE, "'%s' has no %s '%.*s'; it has %s", entry, what,
-                           bindings[i].name_length, bindings[i].name,
+      return tspec_rt_fail(error, TSPEC_RT_USAGE, "'%s' has no %s '%.*s'; it has %s", entry->name,
+                           inputs ? "input" : "result", bindings[i].name_length, bindings[i].name,
                            list_slots(slots, nslots, names, sizeof names));
     }
   }
@@ -244,10 +252,8 @@ tspec_rt_status_t tspec_rt_options_check(const tspec_rt_options_t *options,
   if (entry == NULL) {
     return unknown_entry(options, program, error);
   }
-  TSPEC_RT_TRY(check_names(options->ins, options->nins, entry->inputs, entry->ninputs, entry->name,
-                           "input", error));
-  TSPEC_RT_TRY(check_names(options->outs, options->nouts, entry->results, entry->nresults,
-                           entry->name, "result", error));
+  TSPEC_RT_TRY(check_names(options, entry, true, error));
+  TSPEC_RT_TRY(check_names(options, entry, false, error));
   for (int i = 0; i < options->nouts; ++i) {
     const char *value = options->outs[i].value;
     size_t length = strlen(value);

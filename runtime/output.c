@@ -35,16 +35,16 @@ tspec_rt_status_t tspec_rt_agree(tspec_comm_t *comm, tspec_rt_status_t status, i
   return TSPEC_RT_ELSEWHERE;
 }
 
-static tspec_rt_status_t create(tspec_rt_output_t *output, const char *header, int64_t header_bytes,
-                                int64_t file_bytes, tspec_rt_error_t *error) {
+static tspec_rt_status_t create(tspec_rt_output_t *output, tspec_rt_head_t head,
+                                tspec_rt_error_t *error) {
   struct stat info;
   if (stat(output->name, &info) == 0 && !S_ISREG(info.st_mode)) {
     return tspec_rt_fail(error, TSPEC_RT_FILE, "cannot write '%s': it is not an ordinary file",
                          output->name);
   }
   output->file = open(output->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-  bool ok = output->file >= 0 && ftruncate(output->file, (off_t)file_bytes) == 0 &&
-            pwrite(output->file, header, (size_t)header_bytes, 0) == (ssize_t)header_bytes;
+  bool ok = output->file >= 0 && ftruncate(output->file, (off_t)head.file_bytes) == 0 &&
+            pwrite(output->file, head.text, (size_t)head.bytes, 0) == (ssize_t)head.bytes;
   if (ok) {
     return TSPEC_RT_OK;
   }
@@ -52,21 +52,20 @@ static tspec_rt_status_t create(tspec_rt_output_t *output, const char *header, i
                        strerror(errno));
 }
 
-tspec_rt_status_t tspec_rt_output_create(tspec_comm_t *comm, const char *name, const char *header,
-                                         int64_t header_bytes, int64_t file_bytes,
+tspec_rt_status_t tspec_rt_output_create(tspec_comm_t *comm, const char *name, tspec_rt_head_t head,
                                          tspec_rt_error_t *error, tspec_rt_output_t *out_output) {
   *out_output = (tspec_rt_output_t){.file = -1};
   tspec_rt_status_t status = TSPEC_RT_OK;
   if (strlen(name) >= sizeof out_output->name) {
     return tspec_rt_fail(error, TSPEC_RT_FILE, "the name '%.100s...' is too long", name);
   }
-  (void)strcpy(out_output->name, name);
+  (void)snprintf(out_output->name, sizeof out_output->name, "%s", name);
   int64_t mark = getpid();
   TSPEC_RT_TRY(comm->ops->broadcast(comm->world, &mark, sizeof mark));
   (void)snprintf(out_output->temporary, sizeof out_output->temporary, "%s.tmp-%lld",
                  out_output->name, (long long)mark);
   if (comm->rank == 0) {
-    status = create(out_output, header, header_bytes, file_bytes, error);
+    status = create(out_output, head, error);
   }
   status = tspec_rt_agree(comm, status, NULL, NULL);
   if (status == TSPEC_RT_OK && comm->rank != 0) {

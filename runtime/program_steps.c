@@ -187,8 +187,9 @@ static tspec_rt_status_t prepare_step(tspec_rt_program_t *program, tspec_rt_entr
   step->what = tspec_rt_image_string(program->image, image->what);
   step->where = tspec_rt_image_string(program->image, image->where);
   step->nbuffers = (int)image->buffers.count;
-  step->buffers = get(program, image->buffers.count, sizeof(tspec_rt_buffer_t *));
-  step->pointers = get(program, image->buffers.count, sizeof(void *));
+  step->buffers =
+      (tspec_rt_buffer_t **)get(program, image->buffers.count, sizeof(tspec_rt_buffer_t *));
+  step->pointers = (void **)get(program, image->buffers.count, sizeof(void *));
   if (step->buffers == NULL || step->pointers == NULL) {
     return out_of_memory(error);
   }

@@ -129,7 +129,7 @@ void tspec_rt_init_block(const tspec_rt_tensor_t *tensor, uint32_t init, const d
     }
     uint64_t bits = init == TSPEC_IMAGE_INIT_FILL ? 0 : tspec_rt_random_bits(seed, hash, global);
     tspec_rt_dtype_store(tensor->dtype, element(init, args, bits), (char *)out + i * elem_bytes);
-    for (int d = box->ndims - 1; d >= 0; --d) {
+    for (int d = box->ndims - 1; d >= 0 && d < TSPEC_RT_MAX_DIMS; --d) {
       if (++index[d] < box->end[d] - box->begin[d]) {
         break;
       }

@@ -5,7 +5,7 @@
 
 const char *tspec_rt_status_text(tspec_rt_status_t status) {
   static const char *const texts[TSPEC_RT_STATUS_COUNT] = {
-#define TSPEC_RT_STATUS(id, code, text) [TSPEC_RT_##id] = text,
+#define TSPEC_RT_STATUS(id, code, text) [TSPEC_RT_##id] = (text),
 #include "runtime/status.def"
 #undef TSPEC_RT_STATUS
   };
@@ -14,7 +14,7 @@ const char *tspec_rt_status_text(tspec_rt_status_t status) {
 
 int tspec_rt_status_exit_code(tspec_rt_status_t status) {
   static const int codes[TSPEC_RT_STATUS_COUNT] = {
-#define TSPEC_RT_STATUS(id, code, text) [TSPEC_RT_##id] = code,
+#define TSPEC_RT_STATUS(id, code, text) [TSPEC_RT_##id] = (code),
 #include "runtime/status.def"
 #undef TSPEC_RT_STATUS
   };

@@ -67,13 +67,13 @@ static char *checkpoint_header(const tspec_rt_program_t *program, int64_t *offse
       (void)json_array_append_new(shape, json_integer(tensor->layout.dims[d].size));
     }
     tspec_rt_box_t whole = tspec_rt_layout_whole(&tensor->layout);
-    int64_t bytes = tspec_rt_box_elems(&whole) * tspec_rt_dtype_bytes(tensor->dtype);
+    int64_t end = at + tspec_rt_box_elems(&whole) * tspec_rt_dtype_bytes(tensor->dtype);
     json_t *entry =
         json_pack("{s:s, s:o, s:[I, I]}", "dtype", tspec_rt_dtype_safetensors(tensor->dtype),
-                  "shape", shape, "data_offsets", (json_int_t)at, (json_int_t)(at + bytes));
+                  "shape", shape, "data_offsets", (json_int_t)at, (json_int_t)end);
     (void)json_object_set_new(root, program->params[i].path, entry);
     offsets[i] = at;
-    at += bytes;
+    at = end;
   }
   *out_bytes = at;
   char *text = json_dumps(root, JSON_COMPACT);
@@ -89,8 +89,9 @@ static char *frame_header(const char *text, int64_t *out_bytes) {
     for (int i = 0; i < 8; ++i) {
       framed[i] = (char)((uint64_t)length >> (8 * i) & 0xff);
     }
-    memset(framed + 8, ' ', length);
-    memcpy(framed + 8, text, strlen(text));
+    for (size_t i = 0; i < length; ++i) {
+      framed[8 + i] = i < strlen(text) ? text[i] : ' ';
+    }
     *out_bytes = 8 + (int64_t)length;
   }
   return framed;
@@ -121,8 +122,9 @@ tspec_rt_status_t tspec_rt_save_params(tspec_rt_t *rt, const char *file) {
   status = tspec_rt_agree(rt->comm, status, NULL, NULL);
   tspec_rt_output_t output;
   if (status == TSPEC_RT_OK) {
-    status = tspec_rt_output_create(rt->comm, file, header, header_bytes, header_bytes + data_bytes,
-                                    &rt->error, &output);
+    status = tspec_rt_output_create(
+        rt->comm, file, (tspec_rt_head_t){header, header_bytes, header_bytes + data_bytes},
+        &rt->error, &output);
   }
   if (status == TSPEC_RT_OK) {
     status = save_blocks(rt, &output, header_bytes, offsets);
@@ -299,8 +301,9 @@ tspec_rt_status_t tspec_rt_write_result(tspec_rt_t *rt, const char *entry, const
   tspec_rt_box_t whole = tspec_rt_layout_whole(&tensor->layout);
   int64_t data_bytes = tspec_rt_box_elems(&whole) * tspec_rt_dtype_bytes(tensor->dtype);
   tspec_rt_output_t output;
-  TSPEC_RT_TRY(tspec_rt_output_create(rt->comm, file, header, header_bytes,
-                                      header_bytes + data_bytes, &rt->error, &output));
+  TSPEC_RT_TRY(tspec_rt_output_create(
+      rt->comm, file, (tspec_rt_head_t){header, header_bytes, header_bytes + data_bytes},
+      &rt->error, &output));
   tspec_rt_status_t status = TSPEC_RT_OK;
   if (tspec_rt_is_writer(&rt->program.mesh, tensor, rt->comm->rank)) {
     status = tspec_rt_array_write(output.file, header_bytes, tensor, file,

@@ -71,6 +71,7 @@ static bool claim_report(tspec_rt_watchdog_t *watchdog) {
   return atomic_compare_exchange_strong(&watchdog->board[watchdog->nboard], &nobody, 1);
 }
 
+// Does not return.
 static void report(tspec_rt_watchdog_t *watchdog) {
   const tspec_comm_t *comm = watchdog->comm;
   if (!claim_report(watchdog)) {
@@ -93,7 +94,8 @@ static void *watch(void *user) {
   int64_t pause = watchdog->timeout_ns / 8;
   pause = pause > 1000000000 ? 1000000000 : pause;
   (void)pthread_mutex_lock(&watchdog->mutex);
-  while (!watchdog->stopping) {
+  bool late = false;
+  while (!watchdog->stopping && !late) {
     struct timespec until;
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     int64_t ns = until.tv_nsec + pause;
@@ -101,11 +103,12 @@ static void *watch(void *user) {
     until.tv_nsec = ns % 1000000000;
     (void)pthread_cond_timedwait(&watchdog->wake, &watchdog->mutex, &until);
     int64_t began = atomic_load(&watchdog->began_ns);
-    if (!watchdog->stopping && began != 0 && tspec_rt_clock_ns() - began > watchdog->timeout_ns) {
-      report(watchdog);
-    }
+    late = !watchdog->stopping && began != 0 && tspec_rt_clock_ns() - began > watchdog->timeout_ns;
   }
   (void)pthread_mutex_unlock(&watchdog->mutex);
+  if (late) {
+    report(watchdog);
+  }
   return NULL;
 }
 
