@@ -469,9 +469,13 @@ static bool import_ops(tspec_reader_t *reader, MlirBlock body) {
   return ok;
 }
 
-tspec_program_t *tspec_program_import(MlirModule module, tspec_arena_t *arena, tspec_diag_t *diag) {
-  tspec_reader_t reader = {
-      .program = tspec_program_create(arena, "program"), .arena = arena, .diag = diag};
+/// `file`: the module's text, or 0.
+static tspec_program_t *import_module(MlirModule module, uint32_t file, tspec_arena_t *arena,
+                                      tspec_diag_t *diag) {
+  tspec_reader_t reader = {.program = tspec_program_create(arena, "program"),
+                           .arena = arena,
+                           .file = file,
+                           .diag = diag};
   if (!import_header(&reader, module)) {
     return NULL;
   }
@@ -486,6 +490,10 @@ tspec_program_t *tspec_program_import(MlirModule module, tspec_arena_t *arena, t
   bool ok = import_ops(&reader, body);
   ok = tspec_kernels_import(reader.program, module, diag) && ok;
   return ok ? reader.program : NULL;
+}
+
+tspec_program_t *tspec_program_import(MlirModule module, tspec_arena_t *arena, tspec_diag_t *diag) {
+  return import_module(module, 0, arena, diag);
 }
 
 tspec_program_t *tspec_program_import_file(MlirContext context, uint32_t file, tspec_arena_t *arena,
@@ -510,7 +518,7 @@ tspec_program_t *tspec_program_import_file(MlirContext context, uint32_t file, t
     mlirOperationDestroy(op);
     return NULL;
   }
-  program = tspec_program_import(module, arena, diag);
+  program = import_module(module, file, arena, diag);
   mlirModuleDestroy(module);
   return program;
 }

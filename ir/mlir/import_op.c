@@ -320,6 +320,35 @@ static bool build_op(const reading_t *reading, tspec_func_t *func, tspec_value_m
   return ok;
 }
 
+/// Where the `count`-th op called `name` begins in the module's text (its quoted name; comments are
+/// skipped), or nowhere.
+static tspec_range_t find_text(const tspec_reader_t *reader, const char *name, int64_t count) {
+  const tspec_source_t *source = tspec_sources_get(reader->diag->sources, reader->file);
+  const char *quoted = tspec_arena_printf(reader->arena, "\"%s\"(", name);
+  size_t length = strlen(quoted);
+  for (size_t at = 0; at + length <= source->length; at++) {
+    if (strncmp(source->text + at, "//", 2) == 0) {
+      at += strcspn(source->text + at, "\n");
+    } else if (strncmp(source->text + at, quoted, length) == 0 && --count == 0) {
+      return tspec_source_range(reader->diag->sources, reader->file, at, at + length - 1);
+    }
+  }
+  return (tspec_range_t){0};
+}
+
+/// An op whose place is in another file: errors stand there, and this note shows the module's own
+/// line.
+static void note_text(const reading_t *reading, const char *name) {
+  tspec_reader_t *reader = reading->reader;
+  if (reader->file == 0 || reading->range.file == reader->file) {
+    return;
+  }
+  tspec_range_t range = find_text(reader, name, reader->nread[reading->kind]);
+  if (range.file != 0) {
+    tspec_diag_note(reader->diag, range, "written here");
+  }
+}
+
 bool tspec_import_op(tspec_reader_t *reader, tspec_func_t *func, tspec_value_map_t *values,
                      MlirOperation op) {
   const char *name = tspec_read_op_name(reader, op);
@@ -344,5 +373,11 @@ bool tspec_import_op(tspec_reader_t *reader, tspec_func_t *func, tspec_value_map
     tspec_diag_error(reader->diag, reading.range, "%s has no regions or successors", reading.owner);
     return false;
   }
-  return build_op(&reading, func, values);
+  reader->nread[reading.kind]++;
+  int nerrors = reader->diag->nerrors;
+  bool ok = build_op(&reading, func, values);
+  if (reader->diag->nerrors > nerrors) {
+    note_text(&reading, name);
+  }
+  return ok;
 }

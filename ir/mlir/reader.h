@@ -15,7 +15,9 @@ typedef struct tspec_reader_t {
   tspec_program_t *program;
   tspec_arena_t *arena; ///< of the program
   tspec_diag_t *diag;
-  tspec_names_t shardings; ///< "RANK NOTATION" -> const tspec_sharding_t *
+  tspec_names_t shardings;       ///< "RANK NOTATION" -> const tspec_sharding_t *
+  uint32_t file;                 ///< the module's text, or 0
+  int64_t nread[TSPEC_OP_COUNT]; ///< ops read so far, by kind
 } tspec_reader_t;
 
 /// An attribute as messages name it: which one, of what, where.
