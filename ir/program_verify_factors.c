@@ -295,7 +295,9 @@ void tspec_verify_factors(tspec_verifier_t *verifier, const tspec_op_t *op) {
   const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
   bool keeps_elements = op->kind == TSPEC_OP_reshape || op->kind == TSPEC_OP_view;
   if (rules->rule == NULL && !keeps_elements) {
-    for (int i = 0; i < op->nresults && op->noperands == 0; i++) {
+    // a kernel without operands may sum what it makes itself
+    bool sums_nothing = (rules->traits & TSPEC_TRAIT_CONSTANT_LIKE) != 0;
+    for (int i = 0; i < op->nresults && sums_nothing; i++) {
       if (op->results[i]->sharding->npending > 0) {
         tspec_verifier_fail(verifier, "%s is pending, but nothing was summed",
                             tspec_verifier_value(verifier, op->results[i]));

@@ -173,8 +173,21 @@ static void set_dim(engine_t *engine, const tspec_prop_value_t *seen, tspec_dim_
   dim->naxes = hidden + new->naxes;
 }
 
-/// Writes back what one tensor of a node got.
-static void write_back(engine_t *engine, const tspec_prop_node_t *node, int tensor) {
+/// True if an earlier tensor of the node is the same value and was written in this step: what this
+/// one got was worked out before that, and may use an axis twice. The node is in the queue again.
+static bool is_stale(const engine_t *engine, const tspec_prop_node_t *node, int tensor) {
+  int root = tspec_prop_root(engine->graph, tspec_prop_tensor(node, tensor));
+  for (int i = 0; i < tensor; i++) {
+    if (engine->spread.changed[i] &&
+        tspec_prop_root(engine->graph, tspec_prop_tensor(node, i)) == root) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Writes back what one tensor of a node got. False if that was nothing.
+static bool write_back(engine_t *engine, const tspec_prop_node_t *node, int tensor) {
   tspec_prop_graph_t *graph = engine->graph;
   int value = tspec_prop_tensor(node, tensor);
   int root_id = tspec_prop_root(graph, value);
@@ -183,7 +196,6 @@ static void write_back(engine_t *engine, const tspec_prop_node_t *node, int tens
   tspec_dim_t *dims = tspec_projection_get(&engine->spread.projection, tensor, graph->arena);
   bool any = false;
   for (int i = 0; i < root->type.rank; i++) {
-    // Another tensor of the node may be the same value and have written first.
     tspec_dim_t old = tspec_prop_look(graph, value)->dims[i];
     if (!tspec_axes_is_strict_prefix(old.axes, old.naxes, dims[i].axes, dims[i].naxes)) {
       continue;
@@ -196,6 +208,7 @@ static void write_back(engine_t *engine, const tspec_prop_node_t *node, int tens
   if (any) {
     enqueue_readers(engine, root_id);
   }
+  return any;
 }
 
 static bool has_axes(const tspec_prop_graph_t *graph, const tspec_prop_node_t *node) {
@@ -237,9 +250,8 @@ static void step(engine_t *engine, const tspec_prop_node_t *node) {
     tspec_spread_aggressive(spread);
   }
   for (int i = 0; i < node->noperands + node->nresults; i++) {
-    if (spread->changed[i]) {
-      write_back(engine, node, i);
-    }
+    spread->changed[i] =
+        spread->changed[i] && !is_stale(engine, node, i) && write_back(engine, node, i);
   }
 }
 

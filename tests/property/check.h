@@ -22,6 +22,8 @@ typedef struct prop_check_options_t {
 /// Checks one program in this process: it may crash.
 void prop_check(const prop_program_t *program, const prop_check_options_t *options,
                 prop_outcome_t *out_outcome);
+/// Checks a program that was not made here, on small whole numbers: all sums must be exact.
+void prop_check_text(const char *text, prop_outcome_t *out_outcome);
 /// Checks it in a child, so that a crash or an endless loop is an outcome.
 void prop_check_apart(const prop_program_t *program, const prop_check_options_t *options,
                       prop_outcome_t *out_outcome);

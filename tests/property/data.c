@@ -1,57 +1,64 @@
 #include "tests/property/data.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-tspec_dense_t *prop_data_leaf(const prop_program_t *program, int index) {
-  const prop_node_t *node = &program->nodes[index];
-  tspec_dense_t *dense = tspec_dense_create(node->dtype, node->type.rank, node->type.dims);
-  prop_random_t random = {program->seed * 1000003u + (uint64_t)node->data};
+#include "ir/eval/init.h"
+
+static tspec_dense_t *make_tensor(tspec_type_t type, bool ints, uint64_t seed) {
+  tspec_dense_t *dense = tspec_dense_create(type.dtype, type.rank, type.dims);
+  prop_random_t random = {seed};
   for (int64_t i = 0; i < dense->count; ++i) {
     int whole = prop_random_below(&random, 9);
-    if (tspec_dtype_is_float(node->dtype)) {
+    if (tspec_dtype_is_float(type.dtype)) {
       double unit = prop_random_below(&random, 2001) / 1000.0 - 1;
-      tspec_dense_set_float(dense, i, program->ints ? whole - 4 : unit);
-    } else if (node->dtype == TSPEC_DTYPE_BOOL) {
+      tspec_dense_set_float(dense, i, ints ? whole - 4 : unit);
+    } else if (type.dtype == TSPEC_DTYPE_BOOL) {
       tspec_dense_set_int(dense, i, whole % 2);
     } else {
-      tspec_dense_set_int(dense, i, node->dtype == TSPEC_DTYPE_U8 ? whole : whole - 4);
+      tspec_dense_set_int(dense, i, type.dtype == TSPEC_DTYPE_U8 ? whole : whole - 4);
     }
   }
   return dense;
 }
 
-void prop_data_inputs(const prop_program_t *program, int entry, prop_inputs_t *out_inputs) {
+// A leaf is called by a letter and its place.
+static tspec_dense_t *make_leaf(const prop_program_t *program, const char *name,
+                                tspec_type_t type) {
+  if (program == NULL) {
+    return make_tensor(type, true, tspec_init_hash(name));
+  }
+  int data = program->nodes[atoi(name + 1)].data;
+  return make_tensor(type, program->ints, program->seed * 1000003u + (uint64_t)data);
+}
+
+void prop_data_inputs(const prop_program_t *program, const tspec_func_t *func,
+                      prop_inputs_t *out_inputs) {
   out_inputs->count = 0;
-  for (int i = 0; i < program->nnodes; ++i) {
-    const prop_node_t *node = &program->nodes[i];
-    if (node->kind == PROP_INPUT && node->entry == entry) {
-      char *name = malloc(16);
-      snprintf(name, 16, "a%d", i);
+  for (int i = 0; i < func->nargs; ++i) {
+    const tspec_arg_t *arg = &func->args[i];
+    if (arg->kind == TSPEC_SLOT_INPUT) {
+      TSPEC_CHECK(out_inputs->count < PROP_MAX_NODES, "too many inputs");
       out_inputs->items[out_inputs->count++] =
-          (tspec_eval_input_t){name, prop_data_leaf(program, i)};
+          (tspec_eval_input_t){arg->name, make_leaf(program, arg->name, arg->value->type)};
     }
   }
 }
 
 void prop_data_free(prop_inputs_t *inputs) {
   for (int i = 0; i < inputs->count; ++i) {
-    free((void *)(uintptr_t)inputs->items[i].name);
     tspec_dense_destroy((tspec_dense_t *)(uintptr_t)inputs->items[i].whole);
   }
 }
 
-bool prop_data_params(const prop_program_t *program, tspec_eval_t *eval) {
+bool prop_data_params(const prop_program_t *program, const tspec_program_t *global,
+                      tspec_eval_t *eval) {
   bool ok = true;
-  for (int i = 0; i < program->nnodes && ok; ++i) {
-    if (program->nodes[i].kind == PROP_PARAM) {
-      char path[16];
-      snprintf(path, sizeof path, "w%d", i);
-      tspec_dense_t *value = prop_data_leaf(program, i);
-      ok = tspec_eval_set_param(eval, path, value);
-      tspec_dense_destroy(value);
-    }
+  for (int i = 0; i < global->nparams && ok; ++i) {
+    const tspec_param_t *param = &global->params[i];
+    tspec_dense_t *value = make_leaf(program, param->path, param->type);
+    ok = tspec_eval_set_param(eval, param->path, value);
+    tspec_dense_destroy(value);
   }
   return ok;
 }

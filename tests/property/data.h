@@ -10,13 +10,14 @@ typedef struct prop_inputs_t {
   tspec_eval_input_t items[PROP_MAX_NODES];
 } prop_inputs_t;
 
-/// The value of a leaf: it follows from the program's seed and the node's place alone.
-tspec_dense_t *prop_data_leaf(const prop_program_t *program, int node);
-/// Inputs of an entry. Ownership: prop_data_free.
-void prop_data_inputs(const prop_program_t *program, int entry, prop_inputs_t *out_inputs);
+/// Inputs of an entry. `program` NULL: of a program that was not made here; small whole numbers
+/// that follow from the names. Ownership: prop_data_free.
+void prop_data_inputs(const prop_program_t *program, const tspec_func_t *func,
+                      prop_inputs_t *out_inputs);
 void prop_data_free(prop_inputs_t *inputs);
 /// Sets all parameters. False after a report to the evaluator's diagnostics.
-bool prop_data_params(const prop_program_t *program, tspec_eval_t *eval);
+bool prop_data_params(const prop_program_t *program, const tspec_program_t *global,
+                      tspec_eval_t *eval);
 /// Equal types, and no element differs by more than `allowed`; a NaN is equal to a NaN, 0 to -0.
 bool prop_data_same(const tspec_dense_t *want, const tspec_dense_t *got, double allowed,
                     int64_t *out_at);

@@ -1,3 +1,4 @@
+// property FILE.tspec ..   programs that were found once: the same checks, on whole numbers
 // property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | --floats] [--verbose] [--keep]
 //
 // Random programs through the whole compiler, compared with what they mean: see check.c. Programs
@@ -126,6 +127,29 @@ static int run(const command_t *command) {
   return nfailed;
 }
 
+// Programs from files.
+static int replay(int nfiles, char **files) {
+  int nfailed = 0;
+  for (int i = 0; i < nfiles; ++i) {
+    FILE *file = fopen(files[i], "rb");
+    static char text[1 << 16];
+    size_t length = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    text[length] = '\0';
+    prop_outcome_t outcome = {.ok = true};
+    prop_fail(&outcome, "file", "cannot be read");
+    if (file != NULL) {
+      fclose(file);
+      prop_check_text(text, &outcome);
+    }
+    if (!outcome.ok) {
+      printf("FAILED %s: %s\n", files[i], outcome.detail);
+      ++nfailed;
+    }
+  }
+  printf("%d passed, %d failed\n", nfiles - nfailed, nfailed);
+  return nfailed > 0;
+}
+
 static bool parse_command(int argc, char **argv, command_t *command) {
   for (int i = 1; i < argc; ++i) {
     const char *option = argv[i];
@@ -158,6 +182,9 @@ static bool parse_command(int argc, char **argv, command_t *command) {
 }
 
 int main(int argc, char **argv) {
+  if (argc > 1 && argv[1][0] != '-') {
+    return replay(argc - 1, argv + 1);
+  }
   command_t command = {.seed = 1, .count = 100, .ints = -1, .most_failures = 10};
   if (!parse_command(argc, argv, &command)) {
     fprintf(stderr, "usage: property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | "

@@ -274,6 +274,34 @@ Test(propagate, pending_axes_are_not_used_and_stay) {
   setting_close(&s);
 }
 
+// r[i, j] of x[i, j] and x[j, i], which are one value: each operand alone would take the axis.
+Test(propagate, an_op_that_reads_a_value_twice_splits_it_once_by_an_axis) {
+  static const char *const cases[][2] = {
+      {"[a, ?]", "[a, -]"},     {"[?, a]", "[-, a]"},     {"[a, b]", "[a, b]"},
+      {"[a*b, c]", "[a*b, c]"}, {"[?, b*c]", "[-, b*c]"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    setting_t s;
+    graph_t g;
+    setting_open(&s, kSmall);
+    graph_open(&g, &s);
+    int x = value(&g, TYPE(&s, 8, 8), NULL);
+    int operands[] = {x, x};
+    int r = value(&g, TYPE(&s, 8, 8), cases[i][0]);
+    tspec_rule_builder_t builder = rule_of(&g, 2, operands, r);
+    for (int dim = 0; dim < 2; dim++) {
+      int factor = tspec_rule_builder_factor(&builder, 8, TSPEC_FACTOR_PASS_THROUGH);
+      tspec_rule_builder_map_operand(&builder, 0, dim, factor);
+      tspec_rule_builder_map_operand(&builder, 1, 1 - dim, factor);
+      tspec_rule_builder_map_result(&builder, 0, dim, factor);
+    }
+    op(&g, &builder, 0, 2, operands, r);
+    run(&g, TSPEC_PROP_FULL);
+    cr_assert(eq(str, got(&g, x), (char *)cases[i][1]), "case %zu", i);
+    setting_close(&s);
+  }
+}
+
 // One zero that two tensors read must not tie them together.
 Test(propagate, constants_are_split_per_use) {
   setting_t s;
