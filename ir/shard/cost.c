@@ -218,15 +218,14 @@ typedef struct overlap_t {
   int64_t first;
   int64_t last;
   tspec_block_t need;
-  int64_t own; // the receiver's block of `from`
+  int64_t size; // of blocks of `from`
+  int64_t own;  // the receiver's block of `from`
 } overlap_t;
 
-static int64_t overlap_size(const overlap_t *overlap, int64_t size, int64_t nblocks,
-                            int64_t index) {
-  tspec_block_t held = tspec_block(size, nblocks, index);
-  int64_t begin = held.begin > overlap->need.begin ? held.begin : overlap->need.begin;
-  int64_t end = held.end < overlap->need.end ? held.end : overlap->need.end;
-  return end > begin ? end - begin : 0;
+static int64_t overlap_size(const overlap_t *overlap, int64_t index) {
+  int64_t begin = index == overlap->first ? overlap->need.begin : index * overlap->size;
+  int64_t end = index == overlap->last ? overlap->need.end : (index + 1) * overlap->size;
+  return end - begin;
 }
 
 typedef struct counter_t {
@@ -250,6 +249,7 @@ static bool find_overlaps(const counter_t *counter, int64_t receiver) {
     if (overlap->need.begin >= overlap->need.end) {
       return false;
     }
+    overlap->size = size;
     overlap->first = overlap->need.begin / size;
     overlap->last = (overlap->need.end - 1) / size;
     overlap->own = tspec_dim_block_index(&exchange->mesh, from, receiver);
@@ -266,10 +266,8 @@ static void count_pieces(const counter_t *counter, int d, int64_t holder, int64_
     return;
   }
   const overlap_t *overlap = &counter->overlaps[d];
-  int64_t nblocks = tspec_dim_nblocks(&exchange->step.from->dims[d]);
   for (int64_t i = overlap->first; i <= overlap->last; i++) {
-    count_pieces(counter, d + 1, holder + counter->offsets[d][i],
-                 multiply(elems, overlap_size(overlap, exchange->sizes[d], nblocks, i)),
+    count_pieces(counter, d + 1, holder + counter->offsets[d][i], elems * overlap_size(overlap, i),
                  is_own && i == overlap->own);
   }
 }
