@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "ir/eval/elementary.h"
+#include "runtime/math/math.h"
 
 double tspec_scalar_max(double a, double b) {
   if (isnan(a) || isnan(b)) {
@@ -56,8 +56,7 @@ typedef struct float_row_t {
   double (*wide)(double);
 } float_row_t;
 
-#define ELEMENTARY(name)                                                                           \
-  {TSPEC_OP_##name, tspec_elementary_##name##_f32, tspec_elementary_##name##_f64}
+#define ELEMENTARY(name) {TSPEC_OP_##name, tspec_##name##_f32, tspec_##name##_f64}
 
 static const float_row_t float_rows[] = {
     {TSPEC_OP_abs, fabsf, fabs},
@@ -114,7 +113,7 @@ static double binary_f64(tspec_op_kind_t kind, double a, double b) {
   case TSPEC_OP_rem:
     return floored_rem(a, b);
   case TSPEC_OP_pow:
-    return tspec_elementary_pow_f64(a, b);
+    return tspec_pow_f64(a, b);
   default:
     break;
   }
@@ -139,7 +138,7 @@ static float binary_f32(tspec_op_kind_t kind, float a, float b) {
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
   }
   case TSPEC_OP_pow:
-    return tspec_elementary_pow_f32(a, b);
+    return tspec_pow_f32(a, b);
   default:
     break;
   }
