@@ -118,7 +118,7 @@ static bool infer_convert(const tspec_op_view_t *view, tspec_arena_t *arena, tsp
   return true;
 }
 
-/// Significant bits and whether every value of `from` is one of `to`.
+/// Whether every number of the float dtype `from` is one of `to`.
 static bool is_widening(tspec_dtype_t from, tspec_dtype_t to) {
   if (from == to || to == TSPEC_DTYPE_F64) {
     return tspec_dtype_is_float(from);
