@@ -116,7 +116,7 @@ static int64_t pieces_of(const tspec_comm_part_t *parts, int count) {
 
 // Room for requests: made at the first call of a size, so that later steps allocate nothing.
 static tspec_rt_status_t reserve_requests(mpi_group_t *group, int64_t wanted) {
-  if (wanted <= group->nrequests) {
+  if (wanted <= group->nrequests || wanted < 1) {
     return TSPEC_RT_OK;
   }
   if (wanted > INT32_MAX) {

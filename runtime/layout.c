@@ -117,8 +117,8 @@ tspec_rt_box_t tspec_rt_box_intersect(const tspec_rt_box_t *a, const tspec_rt_bo
 
 // Merges neighbouring dims that step alike on both sides, from the innermost out.
 static void merge_dims(tspec_rt_copy_t *copy) {
-  int first = copy->ndims; // merged dims are [first, ndims) for now
-  int ndims = copy->ndims;
+  int ndims = copy->ndims < TSPEC_RT_MAX_DIMS ? copy->ndims : TSPEC_RT_MAX_DIMS;
+  int first = ndims; // merged dims are [first, ndims) for now
   for (int d = ndims - 1; d >= 0; --d) {
     bool inner_run = first == ndims;
     int64_t from_need =

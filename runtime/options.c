@@ -21,7 +21,8 @@ typedef struct parser_t {
 static tspec_rt_status_t take_value(parser_t *parser, const char *attached, const char *option,
                                     const char **out_value) {
   if (attached == NULL && (parser->at >= parser->argc || parser->argv[parser->at] == NULL)) {
-    return USAGE(parser, "%s needs a value", option);
+    (void)USAGE(parser, "%s needs a value", option);
+    return TSPEC_RT_USAGE;
   }
   *out_value = attached != NULL ? attached : parser->argv[parser->at++];
   return TSPEC_RT_OK;

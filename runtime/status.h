@@ -14,9 +14,11 @@ typedef enum tspec_rt_status_t {
 
 #define TSPEC_RT_MUST_USE __attribute__((warn_unused_result))
 
-/// Hands a failure on to the caller. (A loop, as it needs a name and must be one statement.)
+/// Hands a failure on to the caller. (A loop that runs once at most, as it needs a name of its own
+/// and must be one statement.)
 #define TSPEC_RT_TRY(call)                                                                         \
-  for (tspec_rt_status_t tspec_rt_try_ = (call); tspec_rt_try_ != TSPEC_RT_OK;)                    \
+  for (tspec_rt_status_t tspec_rt_try_ = (call); tspec_rt_try_ != TSPEC_RT_OK;                     \
+       tspec_rt_try_ = TSPEC_RT_OK)                                                                \
   return tspec_rt_try_
 
 /// The message of the first failure. A plain value, all zero at first.
