@@ -34,38 +34,49 @@ static const tspec_ast_formal_t *find_formal(const tspec_ast_formals_t *formals,
   return NULL;
 }
 
+static void report_no_formal(tspec_checker_t *c, const tspec_ast_formals_t *formals,
+                             tspec_range_t declared, const char *what,
+                             const tspec_arg_value_t *arg) {
+  tspec_names_t names = {0};
+  for (size_t i = 0; i < formals->count; ++i) {
+    tspec_names_set(c->arena, &names, formals->items[i].name.text, c);
+  }
+  const char *nearest = tspec_names_nearest(&names, arg->name);
+  tspec_check_error(c, arg->name_range, "%s has no argument '%s'%s%s%s", what, arg->name,
+                    nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                    nearest != NULL ? "'?" : "");
+  note_declared(c, declared);
+}
+
+// True if an argument before `index` is for `formal`, too.
+static bool is_given_before(const tspec_arg_values_t *args, size_t index,
+                            const tspec_ast_formals_t *formals, const tspec_ast_formal_t *formal) {
+  for (size_t i = 0; i < index; ++i) {
+    const char *name = args->items[i].name;
+    if (name != NULL ? strcmp(name, formal->name.text) == 0 : formal == &formals->items[i]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Arguments by name must exist and not be given by position, too.
 static bool check_arg_names(tspec_checker_t *c, const tspec_ast_formals_t *formals,
                             tspec_range_t declared, const char *what,
-                            const tspec_arg_values_t *values) {
-  const tspec_arg_value_t *args = values->items;
-  size_t nargs = values->count;
+                            const tspec_arg_values_t *args) {
   bool ok = true;
-  for (size_t i = 0; i < nargs; ++i) {
-    if (args[i].name == NULL) {
+  for (size_t i = 0; i < args->count; ++i) {
+    const tspec_arg_value_t *arg = &args->items[i];
+    if (arg->name == NULL) {
       continue;
     }
-    const tspec_ast_formal_t *formal = find_formal(formals, args[i].name);
+    const tspec_ast_formal_t *formal = find_formal(formals, arg->name);
     if (formal == NULL) {
-      tspec_names_t names = {0};
-      for (size_t k = 0; k < formals->count; ++k) {
-        tspec_names_set(c->arena, &names, formals->items[k].name.text, c);
-      }
-      const char *nearest = tspec_names_nearest(&names, args[i].name);
-      tspec_check_error(c, args[i].name_range, "%s has no argument '%s'%s%s%s", what, args[i].name,
-                        nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-                        nearest != NULL ? "'?" : "");
-      note_declared(c, declared);
+      report_no_formal(c, formals, declared, what, arg);
       ok = false;
-    }
-    for (size_t k = 0; k < i; ++k) {
-      bool twice = args[k].name != NULL ? strcmp(args[k].name, args[i].name) == 0
-                                        : formal != NULL && formal == &formals->items[k];
-      if (twice) {
-        tspec_check_error(c, args[i].name_range, "argument '%s' of %s is given twice", args[i].name,
-                          what);
-        ok = false;
-      }
+    } else if (is_given_before(args, i, formals, formal)) {
+      tspec_check_error(c, arg->name_range, "argument '%s' of %s is given twice", arg->name, what);
+      ok = false;
     }
   }
   return ok;

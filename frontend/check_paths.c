@@ -23,63 +23,75 @@ static const char *translate_escape(char letter, bool in_brackets) {
   }
 }
 
+typedef struct translation_t {
+  tspec_buf_t posix;
+  bool in_brackets;
+} translation_t;
+
 static bool refuse_pattern(tspec_checker_t *c, tspec_range_t range, const char *pattern,
                            const char *why) {
   tspec_check_error(c, range, "the pattern \"%s\" %s", pattern, why);
   return false;
 }
 
+// "\\d" and its like, and escaped characters. `*at` is the backslash; moves to its character.
+static bool translate_backslash(tspec_checker_t *c, const char *pattern, tspec_range_t range,
+                                const char **at, translation_t *out) {
+  char letter = *++*at;
+  const char *class = translate_escape(letter, out->in_brackets);
+  if (letter == '\0') {
+    return refuse_pattern(c, range, pattern, "ends in a lone '\\'");
+  }
+  if (class == NULL && isalnum((unsigned char)letter)) {
+    return refuse_pattern(
+        c, range, pattern,
+        tspec_arena_printf(c->arena,
+                           "has '\\%c', which is no POSIX extended regular expression; of the "
+                           "escaped letters \\d, \\w and \\s are known",
+                           letter));
+  }
+  if (class != NULL) {
+    tspec_buf_puts(&out->posix, class);
+  } else {
+    tspec_buf_append(&out->posix, *at - 1, 2);
+  }
+  return true;
+}
+
 static bool translate(tspec_checker_t *c, const char *pattern, tspec_range_t range,
-                      tspec_buf_t *out) {
-  bool in_brackets = false;
+                      translation_t *out) {
   for (const char *at = pattern; *at != '\0'; ++at) {
+    size_t length = 1;
     if (*at == '\\') {
-      char letter = *++at;
-      const char *class = translate_escape(letter, in_brackets);
-      if (letter == '\0') {
-        return refuse_pattern(c, range, pattern, "ends in a lone '\\'");
-      }
-      if (class == NULL && isalnum((unsigned char)letter)) {
-        return refuse_pattern(
-            c, range, pattern,
-            tspec_arena_printf(c->arena,
-                               "has '\\%c', which is no POSIX extended regular expression; of the "
-                               "escaped letters \\d, \\w and \\s are known",
-                               letter));
-      }
-      if (class != NULL) {
-        tspec_buf_puts(out, class);
-      } else {
-        tspec_buf_append(out, at - 1, 2);
+      if (!translate_backslash(c, pattern, range, &at, out)) {
+        return false;
       }
       continue;
     }
-    if (!in_brackets && at[0] == '(' && at[1] == '?') {
+    if (!out->in_brackets && at[0] == '(' && at[1] == '?') {
       return refuse_pattern(c, range, pattern,
                             "has '(?': groups with options and lookarounds are no POSIX extended "
                             "regular expressions");
     }
-    if (!in_brackets && *at == '[') {
-      in_brackets = true;
-      // "[]a]" and "[^]a]": a bracket that stands first is ordinary.
-      size_t lead = at[1] == '^' ? 2 : 1;
-      lead += at[lead] == ']' ? 1 : 0;
-      tspec_buf_append(out, at, lead);
-      at += lead - 1;
-      continue;
+    if (out->in_brackets) {
+      out->in_brackets = *at != ']';
+    } else if (*at == '[') { // "[]a]" and "[^]a]": a bracket that stands first is ordinary
+      out->in_brackets = true;
+      length = at[1] == '^' ? 2 : 1;
+      length += at[length] == ']' ? 1 : 0;
     }
-    in_brackets = in_brackets && *at != ']';
-    tspec_buf_append(out, at, 1);
+    tspec_buf_append(&out->posix, at, length);
+    at += length - 1;
   }
   return true;
 }
 
 bool tspec_check_pattern(tspec_checker_t *c, const char *pattern, tspec_range_t range,
                          regex_t *out_regex) {
-  tspec_buf_t posix = {0};
-  bool ok = translate(c, pattern, range, &posix);
+  translation_t translation = {0};
+  bool ok = translate(c, pattern, range, &translation);
   if (ok) {
-    int code = regcomp(out_regex, tspec_buf_get(&posix), REG_EXTENDED | REG_NOSUB);
+    int code = regcomp(out_regex, tspec_buf_get(&translation.posix), REG_EXTENDED | REG_NOSUB);
     if (code != 0) {
       char why[128];
       regerror(code, out_regex, why, sizeof why);
@@ -87,7 +99,7 @@ bool tspec_check_pattern(tspec_checker_t *c, const char *pattern, tspec_range_t 
       ok = false;
     }
   }
-  tspec_buf_deinit(&posix);
+  tspec_buf_deinit(&translation.posix);
   return ok;
 }
 

@@ -131,41 +131,50 @@ static void check_assign(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
 
 // ---- return ----------------------------------------------------------------------------------
 
+typedef TSPEC_VEC(tspec_cv_t) values_t;
+
+// Several values of a call count as several.
+static bool add_returned(tspec_checker_t *c, const tspec_ast_expr_t *expr, values_t *values) {
+  tspec_cv_t cv = tspec_check_expr(c, expr);
+  cv.axis = NULL;
+  if (cv.kind == TSPEC_CV_NONE) {
+    tspec_check_error(c, expr->range, "this call returns no value");
+    return false;
+  }
+  if (cv.kind != TSPEC_CV_TUPLE) {
+    TSPEC_VEC_PUSH(c->arena, values, cv);
+    return cv.kind != TSPEC_CV_ERROR;
+  }
+  for (size_t i = 0; i < cv.u.list->count; ++i) {
+    TSPEC_VEC_PUSH(c->arena, values, cv.u.list->items[i]);
+  }
+  return true;
+}
+
+static tspec_cv_t join_returned(tspec_checker_t *c, const values_t *values) {
+  if (values->count == 0) {
+    return (tspec_cv_t){.kind = TSPEC_CV_NONE};
+  }
+  if (values->count == 1) {
+    return values->items[0];
+  }
+  tspec_cvs_t *list = TSPEC_ARENA_NEW(c->arena, tspec_cvs_t, 1);
+  *list = (tspec_cvs_t){values->count, values->items};
+  return (tspec_cv_t){.kind = TSPEC_CV_TUPLE, .u.list = list};
+}
+
 static void check_return(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
-  TSPEC_VEC(tspec_cv_t) values = {0};
+  values_t values = {0};
   bool ok = true;
   for (size_t i = 0; i < stmt->u.ret.count; ++i) {
-    tspec_cv_t cv = tspec_check_expr(c, stmt->u.ret.items[i]);
-    cv.axis = NULL;
-    ok = ok && !tspec_cv_is_error(cv);
-    if (cv.kind == TSPEC_CV_NONE) {
-      tspec_check_error(c, stmt->u.ret.items[i]->range, "this call returns no value");
-      ok = false;
-    } else if (cv.kind == TSPEC_CV_TUPLE) {
-      for (size_t k = 0; k < cv.u.list->count; ++k) {
-        TSPEC_VEC_PUSH(c->arena, &values, cv.u.list->items[k]);
-      }
-    } else {
-      TSPEC_VEC_PUSH(c->arena, &values, cv);
-    }
+    ok = add_returned(c, stmt->u.ret.items[i], &values) && ok;
   }
-  tspec_frame_t *frame = c->frame;
-  if (frame->nloops > 0) {
+  if (c->frame->nloops > 0) {
     tspec_check_error(c, stmt->range, "'return' inside a 'for': it stands last in its function");
     ok = false;
   }
-  frame->returned = true;
-  if (!ok) {
-    frame->result = tspec_cv_error();
-  } else if (values.count == 0) {
-    frame->result = (tspec_cv_t){.kind = TSPEC_CV_NONE};
-  } else if (values.count == 1) {
-    frame->result = values.items[0];
-  } else {
-    tspec_cvs_t *list = TSPEC_ARENA_NEW(c->arena, tspec_cvs_t, 1);
-    *list = (tspec_cvs_t){values.count, values.items};
-    frame->result = (tspec_cv_t){.kind = TSPEC_CV_TUPLE, .u.list = list};
-  }
+  c->frame->returned = true;
+  c->frame->result = ok ? join_returned(c, &values) : tspec_cv_error();
 }
 
 // ---- for, if ---------------------------------------------------------------------------------
