@@ -107,6 +107,15 @@ Test(check_ops, einsum_of_three_goes_left_to_right) {
              "%2 = dot %1 x lhs_contract=0 rhs_contract=0 dtype=f32 : f32[4, 4]\n");
 }
 
+Test(check_ops, einsum_with_a_scalar_is_elementwise) {
+  expect_ops("entry fn f(x: f32[2, 3], s: f32) -> (y: f32[3, 2]) {\n"
+             "  return einsum(\"bs,->sb\", x, s)\n"
+             "}\n",
+             "%1 = broadcast s shape=2,3 : f32[2, 3]\n"
+             "%2 = mul x %1 : f32[2, 3]\n"
+             "%3 = transpose %2 perm=1,0 : f32[3, 2]\n");
+}
+
 Test(check_ops, mean_divides_a_sum_and_keeps_dims_if_asked) {
   expect_ops("entry fn f(x: f32[2, 3]) -> (y: f32[2, 1]) { return mean(x, -1, keep = true) }\n",
              "%1 = reduce x kind=sum dims=1 : f32[2]\n"

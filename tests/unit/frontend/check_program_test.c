@@ -215,6 +215,29 @@ Test(check_program, promises_are_folded_with_their_units) {
   checked_deinit(&c);
 }
 
+Test(check_program, a_rules_file_brings_a_mesh_and_its_rules_come_first) {
+  checked_t c;
+  const char *rules[] = {TSPEC_TEST_SOURCE_DIR "/data/diagnostics/more/fsdp.rules"};
+  check_right(&c,
+              "mesh data = 2, model = 4\n"
+              "axis batch = 16, embed = 32\n"
+              "shard axes {\n  batch -> -\n  embed -> -\n}\n"
+              "param w: f32[embed, 48] = normal\n"
+              "param b: f32[48] = zeros\n"
+              "entry fn f(x: f32[batch, embed]) -> (y: f32[batch, 48]) { return x @ w + b }\n"
+              "expect f { all_gather == 0 }\n",
+              &(tspec_check_options_t){.nrules = 1, .rules = rules});
+  cr_expect(eq(str, STR(tspec_mesh_print(&c.arena, &c.program->mesh)), "fsdp=8"));
+  cr_expect(eq(str, STR(checked_input(&c, "f", "x")), "[fsdp, -]"));
+  cr_expect(eq(str, STR(checked_param(&c, "w")), "[-, fsdp]")); // 48 is the largest dim
+  cr_expect(eq(str, STR(checked_param(&c, "b")), "[-]"));       // below the floor
+  // the program's promise was not made for this mesh, the rules file's was
+  cr_assert(eq(int, c.program->npromises, 2));
+  cr_expect(c.program->promises[0].warn_only);
+  cr_expect(not(c.program->promises[1].warn_only));
+  checked_deinit(&c);
+}
+
 // ---- modules and functions -------------------------------------------------------------------
 
 Test(check_program, paths_are_the_instances_from_the_top) {
