@@ -138,7 +138,7 @@ static bool compare(tspec_op_kind_t kind, const double *in, double *out_number) 
 }
 
 bool tspec_fold_splat(const tspec_op_t *op, double *out_number) {
-  double in[3];
+  double in[3] = {0};
   if (op->noperands == 0 || op->noperands > 3 || op->nresults != 1) {
     return false;
   }

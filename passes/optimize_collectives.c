@@ -1,7 +1,6 @@
 // Cleans up collectives: equal ones of one value are one, what leads back to a value is that value,
 // chains that cost less in another form take that (an all_reduce that is only sliced becomes a
 // reduce_scatter), what nothing reads goes. Source: `propagation.md` 3.4 (Shardy).
-#include "ir/base/vec.h"
 #include "ir/shard/decompose.h"
 #include "passes/pass.h"
 #include "passes/steps.h"
@@ -91,20 +90,26 @@ static void shorten_chain(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t 
   tspec_op_replace(func, end, value);
 }
 
-static void shorten_chains(tspec_pass_run_t *run, tspec_func_t *func) {
-  int *nreads = tspec_func_count_reads(run->scratch, func);
-  bool *goes_on = TSPEC_ARENA_NEW(run->scratch, bool, tspec_func_number(func));
-  TSPEC_VEC(tspec_op_t *) ends = {0};
-  for (tspec_op_t *op = func->last; op != NULL; op = op->prev) {
+// Marks, by id, what a collective makes for just one other collective.
+static bool *find_links(tspec_pass_run_t *run, const tspec_func_t *func, const int *nreads,
+                        int nvalues) {
+  bool *goes_on = TSPEC_ARENA_NEW(run->scratch, bool, nvalues);
+  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     if (tspec_op_is_step(op)) {
       goes_on[op->operands[0]->id] = nreads[op->operands[0]->id] == 1;
-      if (!goes_on[op->results[0]->id]) {
-        TSPEC_VEC_PUSH(run->scratch, &ends, op);
-      }
     }
   }
-  for (size_t i = ends.count; i > 0; i--) {
-    shorten_chain(run, func, ends.items[i - 1], nreads);
+  return goes_on;
+}
+
+static void shorten_chains(tspec_pass_run_t *run, tspec_func_t *func) {
+  int *nreads = tspec_func_count_reads(run->scratch, func);
+  bool *goes_on = find_links(run, func, nreads, tspec_func_number(func));
+  for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
+    next = op->next;
+    if (tspec_op_is_step(op) && !goes_on[op->results[0]->id]) {
+      shorten_chain(run, func, op, nreads);
+    }
   }
   tspec_func_remove_dead(func);
 }

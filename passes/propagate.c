@@ -120,18 +120,19 @@ static void add_return(mapping_t *map, tspec_func_t *func, tspec_result_t *resul
   }
 }
 
+static void add_arg(mapping_t *map, tspec_func_t *func, const tspec_arg_t *arg) {
+  if (!is_param_slot(arg->kind)) {
+    add_value(map, func, arg->value, arg->value->sharding);
+    return;
+  }
+  int param = param_index(map, arg->name);
+  add_value(map, func, arg->value, map->program->params[param].sharding);
+  TSPEC_VEC_PUSH(map->arena, &map->params[param].values, arg->value->id);
+}
+
 static void add_func(mapping_t *map, tspec_func_t *func) {
   for (int i = 0; i < func->nargs; i++) {
-    tspec_arg_t *arg = &func->args[i];
-    const tspec_sharding_t *sharding = arg->value->sharding;
-    int param = is_param_slot(arg->kind) ? param_index(map, arg->name) : -1;
-    if (param >= 0) {
-      sharding = map->program->params[param].sharding;
-    }
-    add_value(map, func, arg->value, sharding);
-    if (param >= 0) {
-      TSPEC_VEC_PUSH(map->arena, &map->params[param].values, arg->value->id);
-    }
+    add_arg(map, func, &func->args[i]);
   }
   for (tspec_op_t *op = func->first; op != NULL; op = op->next) {
     add_op(map, func, op);

@@ -2,16 +2,15 @@
 // transposes and reshapes are one, what nothing reads goes.
 #include <string.h>
 
-#include "ir/base/vec.h"
 #include "passes/fold.h"
 #include "passes/pass.h"
 
 typedef struct simplify_t {
   tspec_pass_run_t *run;
   tspec_func_t *func;
-  TSPEC_VEC(tspec_value_t *) current; // by id: what is read instead
-  tspec_op_t **buckets;               // ops that were seen, by hash
-  tspec_op_t **chain;                 // the next one of the bucket, by id of the first result
+  tspec_value_t **current; // by id: what is read instead
+  tspec_op_t **buckets;    // ops that were seen, by hash
+  tspec_op_t **chain;      // the next one of the bucket, by id of the first result
   size_t nbuckets;
 } simplify_t;
 
@@ -214,12 +213,12 @@ static void replace_by(simplify_t *pass, tspec_op_t *op, tspec_value_t *value) {
   if (value->name == NULL) {
     value->name = op->results[0]->name;
   }
-  pass->current.items[op->results[0]->id] = value;
+  pass->current[op->results[0]->id] = value;
 }
 
 static void simplify_op(simplify_t *pass, tspec_op_t *op) {
   for (int i = 0; i < op->noperands; i++) {
-    op->operands[i] = pass->current.items[op->operands[i]->id];
+    op->operands[i] = pass->current[op->operands[i]->id];
   }
   bool stays = (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_TERMINAL) != 0;
   if (op->nresults != 1 || stays) {
@@ -246,21 +245,22 @@ static void simplify_op(simplify_t *pass, tspec_op_t *op) {
 static void simplify_func(tspec_pass_run_t *run, tspec_func_t *func) {
   size_t nvalues = (size_t)tspec_func_number(func);
   simplify_t pass = {.run = run, .func = func, .nbuckets = 2 * nvalues + 1};
+  pass.current = TSPEC_ARENA_NEW(run->scratch, tspec_value_t *, nvalues);
   pass.buckets = TSPEC_ARENA_NEW(run->scratch, tspec_op_t *, pass.nbuckets);
   pass.chain = TSPEC_ARENA_NEW(run->scratch, tspec_op_t *, nvalues);
   for (int i = 0; i < func->nargs; i++) {
-    TSPEC_VEC_PUSH(run->scratch, &pass.current, func->args[i].value);
+    pass.current[func->args[i].value->id] = func->args[i].value;
   }
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     for (int i = 0; i < op->nresults; i++) {
-      TSPEC_VEC_PUSH(run->scratch, &pass.current, op->results[i]);
+      pass.current[op->results[i]->id] = op->results[i];
     }
   }
   for (tspec_op_t *op = func->first; op != NULL; op = op->next) {
     simplify_op(&pass, op);
   }
   for (int i = 0; i < func->nresults; i++) {
-    func->results[i].value = pass.current.items[func->results[i].value->id];
+    func->results[i].value = pass.current[func->results[i].value->id];
   }
   tspec_func_remove_dead(func);
 }

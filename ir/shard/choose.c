@@ -427,7 +427,7 @@ static int64_t gcd64(int64_t a, int64_t b) {
 // Axis by axis to the first factor that takes a part of it; what fits nowhere is dropped.
 static void deal_out(const vote_t *vote, int tensor, list_t axes) {
   const tspec_factor_map_t *map = tspec_factor_rule_tensor(vote->rule, tensor);
-  list_t *lists = &vote->by_tensor[tensor * vote->rule->nfactors];
+  list_t *lists = vote->by_tensor + (ptrdiff_t)tensor * vote->rule->nfactors;
   int d = 0;
   int i = 0;
   for (int a = 0; a < axes.count && d < map->rank;) {
@@ -551,17 +551,23 @@ static void keep_dividing(list_t *list, int64_t size) {
   }
 }
 
+static list_t all_of_factor(const vote_t *vote, const tspec_factor_axes_t *axes) {
+  list_t had = make_list(vote, axes->axes, axes->present ? axes->naxes : 0);
+  for (int i = 0; axes->present && i < axes->noverflow; i++) {
+    tspec_axes_push(had.items, &had.count, axes->overflow[i]);
+  }
+  return had;
+}
+
 static void note_unsplit(vote_t *vote, int factor) {
   for (int t = 0; t < vote->ntensors; t++) {
     const tspec_factor_axes_t *axes = at(vote, t, factor);
-    list_t had = make_list(vote, axes->axes, axes->present ? axes->naxes : 0);
-    for (int i = 0; axes->present && i < axes->noverflow; i++) {
-      tspec_axes_push(had.items, &had.count, axes->overflow[i]);
+    list_t had = all_of_factor(vote, axes);
+    if (had.count == 0 || lists_equal(had, vote->chosen[factor])) {
+      continue;
     }
-    if (had.count > 0 && !lists_equal(had, vote->chosen[factor])) {
-      TSPEC_VEC_PUSH(vote->arena, &vote->unsplit,
-                     (tspec_unsplit_t){t, axes->dim, factor, had.count, had.items});
-    }
+    tspec_unsplit_t unsplit = {t, axes->dim, factor, had.count, had.items};
+    TSPEC_VEC_PUSH(vote->arena, &vote->unsplit, unsplit);
   }
 }
 
@@ -649,6 +655,32 @@ static const tspec_sharding_t *tensor_sharding(const vote_t *vote, tspec_project
   return tspec_sharding_close(vote->arena, sharding);
 }
 
+// Partial results over which the op's results stay pending.
+typedef struct partials_t {
+  tspec_reduce_t kind;
+  int count;
+  tspec_axis_t axes[4 * TSPEC_MAX_ATOMS];
+} partials_t;
+
+// An operand's sharding with the pending axes that it may keep, which are added to the results'.
+static const tspec_sharding_t *operand_sharding(const vote_t *vote,
+                                                const tspec_sharding_t *sharding, int tensor,
+                                                partials_t *partials) {
+  tspec_axis_t kept[TSPEC_MAX_ATOMS];
+  int nkept = kept_pending(vote, tensor, kept);
+  if (nkept == 0) {
+    return sharding;
+  }
+  partials->kind = vote->op->shardings[tensor]->pending_kind;
+  for (int i = 0; i < nkept; i++) {
+    if (!tspec_axes_overlap(partials->axes, partials->count, kept[i])) {
+      partials->axes[partials->count++] = kept[i];
+    }
+  }
+  return tspec_sharding_with_pending(vote->arena, vote->mesh, sharding, partials->kind, kept,
+                                     nkept);
+}
+
 static tspec_choice_t finish(const vote_t *vote) {
   tspec_choice_t choice = {
       .ntensors = vote->ntensors,
@@ -659,28 +691,15 @@ static tspec_choice_t finish(const vote_t *vote) {
   tspec_projection_t made;
   tspec_projection_init(&made, vote->arena, vote->mesh);
   tspec_projection_start(&made, vote->rule);
-  tspec_axis_t pending[4 * TSPEC_MAX_ATOMS];
-  int npending = choice.nreduced;
-  memcpy(pending, choice.reduced, sizeof *pending * (size_t)npending);
-  tspec_reduce_t kind = choice.reduce;
+  partials_t partials = {.kind = choice.reduce, .count = choice.nreduced};
+  memcpy(partials.axes, choice.reduced, sizeof *partials.axes * (size_t)choice.nreduced);
   for (int t = 0; t < vote->ntensors; t++) {
     const tspec_sharding_t *sharding = tensor_sharding(vote, &made, t);
-    if (t < vote->rule->noperands) {
-      tspec_axis_t kept[TSPEC_MAX_ATOMS];
-      int nkept = kept_pending(vote, t, kept);
-      tspec_reduce_t own = nkept > 0 ? vote->op->shardings[t]->pending_kind : TSPEC_REDUCE_SUM;
-      choice.tensors[t] =
-          tspec_sharding_with_pending(vote->arena, vote->mesh, sharding, own, kept, nkept);
-      for (int i = 0; i < nkept; i++) {
-        kind = own;
-        if (!tspec_axes_overlap(pending, npending, kept[i])) {
-          pending[npending++] = kept[i];
-        }
-      }
-    } else {
-      choice.tensors[t] =
-          tspec_sharding_with_pending(vote->arena, vote->mesh, sharding, kind, pending, npending);
-    }
+    choice.tensors[t] =
+        t < vote->rule->noperands
+            ? operand_sharding(vote, sharding, t, &partials)
+            : tspec_sharding_with_pending(vote->arena, vote->mesh, sharding, partials.kind,
+                                          partials.axes, partials.count);
   }
   return choice;
 }

@@ -92,12 +92,22 @@ static void digits_of(const tspec_axis_t *axes, int naxes, int64_t index, int64_
   }
 }
 
+static bool is_holder_bound(const dim_pair_t *pair, int64_t from_index, const int64_t *to_digits) {
+  int64_t from_digits[TSPEC_MAX_ATOMS];
+  digits_of(pair->from, pair->nfrom, from_index, from_digits);
+  for (int i = 0; i < pair->nfrom; i++) {
+    if (pair->bound[i] && (pair->match[i] < 0 || from_digits[i] != to_digits[pair->match[i]])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Every block of `to` lies in blocks of `from` whose bound coordinates are its own.
 static bool is_dim_local(const dim_pair_t *pair, int64_t size) {
   int64_t nfrom = tspec_axes_product(pair->from, pair->nfrom);
   int64_t nto = tspec_axes_product(pair->to, pair->nto);
   int64_t step = tspec_block(size, nfrom, 0).end;
-  int64_t from_digits[TSPEC_MAX_ATOMS];
   int64_t to_digits[TSPEC_MAX_ATOMS];
   for (int64_t t = 0; t < nto; t++) {
     tspec_block_t need = tspec_block(size, nto, t);
@@ -106,11 +116,8 @@ static bool is_dim_local(const dim_pair_t *pair, int64_t size) {
     }
     digits_of(pair->to, pair->nto, t, to_digits);
     for (int64_t f = need.begin / step; f * step < need.end; f++) {
-      digits_of(pair->from, pair->nfrom, f, from_digits);
-      for (int i = 0; i < pair->nfrom; i++) {
-        if (pair->bound[i] && (pair->match[i] < 0 || from_digits[i] != to_digits[pair->match[i]])) {
-          return false;
-        }
+      if (!is_holder_bound(pair, f, to_digits)) {
+        return false;
       }
     }
   }
@@ -177,35 +184,48 @@ bool tspec_step_is_local_to_axes(const tspec_mesh_t *mesh, tspec_type_t type,
 
 // ---- dims -------------------------------------------------------------------------------------
 
+// Adds a piece to a group, cut where either sharding cuts its axis; without a common refinement
+// the whole axis.
+static void add_to_group(const tspec_mesh_t *mesh, const tspec_sharding_t *a,
+                         const tspec_sharding_t *b, tspec_axis_t piece, tspec_axis_t *group,
+                         int *count) {
+  tspec_cuts_t cuts = {0};
+  tspec_axis_t atoms[TSPEC_MAX_ATOMS];
+  int natoms = 1;
+  if (tspec_cuts_add_dims(&cuts, piece.axis, a) && tspec_cuts_add_dims(&cuts, piece.axis, b)) {
+    natoms = tspec_cuts_apply(&cuts, piece, atoms);
+  } else {
+    atoms[0] = tspec_axis_full(mesh, piece.axis);
+  }
+  for (int i = 0; i < natoms; i++) {
+    if (!tspec_axes_overlap(group, *count, atoms[i])) {
+      group[(*count)++] = atoms[i];
+    }
+  }
+}
+
 // The axes of both shardings in the dims where they differ; `whole`: those that a common start of
-// the two splits shares, too. Axes without a common refinement are taken whole.
+// the two splits shares, too.
 static void group_axes(tspec_arena_t *arena, const tspec_mesh_t *mesh, const tspec_sharding_t *a,
                        const tspec_sharding_t *b, bool whole, tspec_step_t *step) {
   tspec_axis_t *axes = TSPEC_ARENA_NEW(arena, tspec_axis_t, 4 * TSPEC_MAX_ATOMS);
   int count = 0;
   for (int d = 0; d < a->rank; d++) {
-    const tspec_dim_t *dims[2] = {&a->dims[d], &b->dims[d]};
+    const tspec_dim_t *from = &a->dims[d];
+    const tspec_dim_t *to = &b->dims[d];
     int same = 0;
-    while (!whole && same < dims[0]->naxes && same < dims[1]->naxes &&
-           tspec_axis_equal(dims[0]->axes[same], dims[1]->axes[same])) {
+    while (!whole && same < from->naxes && same < to->naxes &&
+           tspec_axis_equal(from->axes[same], to->axes[same])) {
       same++;
     }
-    bool equal = dims_equal(dims[0], dims[1]);
-    for (int s = 0; s < 2 && !equal; s++) {
-      for (int i = same; i < dims[s]->naxes; i++) {
-        tspec_cuts_t cuts = {0};
-        int axis = dims[s]->axes[i].axis;
-        bool refines = tspec_cuts_add_dims(&cuts, axis, a) && tspec_cuts_add_dims(&cuts, axis, b);
-        tspec_axis_t atoms[TSPEC_MAX_ATOMS];
-        tspec_axis_t full = tspec_axis_full(mesh, axis);
-        int natoms = refines ? tspec_cuts_apply(&cuts, dims[s]->axes[i], atoms) : 1;
-        for (int k = 0; k < natoms; k++) {
-          tspec_axis_t atom = refines ? atoms[k] : full;
-          if (!tspec_axes_overlap(axes, count, atom)) {
-            axes[count++] = atom;
-          }
-        }
-      }
+    if (dims_equal(from, to)) {
+      continue;
+    }
+    for (int i = same; i < from->naxes; i++) {
+      add_to_group(mesh, a, b, from->axes[i], axes, &count);
+    }
+    for (int i = same; i < to->naxes; i++) {
+      add_to_group(mesh, a, b, to->axes[i], axes, &count);
     }
   }
   step->naxes = tspec_axes_sort(axes, count);
@@ -415,37 +435,42 @@ static tspec_step_t pending_step(tspec_arena_t *arena, tspec_collective_t kind,
                         .dst_dim = -1};
 }
 
+// Slices partial results by axes that are not reduced, so that less is left to reduce.
+static void add_slice_first(tspec_arena_t *arena, const tspec_step_t *reduce, tspec_step_t slice,
+                            steps_t *steps) {
+  tspec_step_t later = *reduce;
+  later.to = slice.to;
+  slice.from = reduce->from;
+  slice.to = later.from = with_pending(arena, slice.to, reduce->from);
+  TSPEC_VEC_PUSH(arena, steps, slice);
+  TSPEC_VEC_PUSH(arena, steps, later);
+}
+
 // Puts the reduction in front of `rest`, or into an all_slice there. Returns how many steps of
 // `rest` it took over.
 static int add_reduction(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
                          const tspec_step_t *reduce, tspec_steps_t rest, steps_t *steps) {
-  if (rest.count == 0 || rest.items[0].kind != TSPEC_COLLECTIVE_ALL_SLICE) {
-    TSPEC_VEC_PUSH(arena, steps, *reduce);
-    return 0;
-  }
-  tspec_step_t slice = rest.items[0];
+  bool slices = rest.count > 0 && rest.items[0].kind == TSPEC_COLLECTIVE_ALL_SLICE;
   bool overlaps = false;
-  for (int i = 0; i < slice.naxes; i++) {
-    overlaps |= tspec_axes_overlap(reduce->axes, reduce->naxes, slice.axes[i]);
+  for (int i = 0; slices && i < rest.items[0].naxes; i++) {
+    overlaps |= tspec_axes_overlap(reduce->axes, reduce->naxes, rest.items[0].axes[i]);
   }
-  if (!overlaps) {
-    tspec_step_t later = *reduce;
-    later.to = slice.to;
-    slice.from = reduce->from;
-    slice.to = later.from = with_pending(arena, slice.to, reduce->from);
-    TSPEC_VEC_PUSH(arena, steps, slice);
-    TSPEC_VEC_PUSH(arena, steps, later);
+  if (slices && !overlaps) {
+    add_slice_first(arena, reduce, rest.items[0], steps);
     return 1;
   }
   tspec_step_t formed[2];
-  int nformed = tspec_steps_form_reduce_scatter(arena, mesh, type, reduce, &slice, formed);
+  int nformed =
+      slices ? tspec_steps_form_reduce_scatter(arena, mesh, type, reduce, &rest.items[0], formed)
+             : 0;
+  if (nformed == 0) {
+    TSPEC_VEC_PUSH(arena, steps, *reduce);
+    return 0;
+  }
   for (int i = 0; i < nformed; i++) {
     TSPEC_VEC_PUSH(arena, steps, formed[i]);
   }
-  if (nformed == 0) {
-    TSPEC_VEC_PUSH(arena, steps, *reduce);
-  }
-  return nformed == 0 ? 0 : 1;
+  return 1;
 }
 
 const tspec_sharding_t *tspec_sharding_drop_ones(tspec_arena_t *arena,

@@ -294,18 +294,26 @@ static bool divides_either(int64_t a, int64_t b) {
   return a % b == 0 || b % a == 0;
 }
 
+// An axis of an IN that is to go and that one of this size can replace.
+static bool has_place_for(const plan_t *plan, int64_t size) {
+  for (int d = 0; d < plan->rank; d++) {
+    for (int i = plan->done[d]; i < plan->cur[d].count; i++) {
+      tspec_axis_t in = plan->cur[d].items[i];
+      if (place_of(plan, in).dim < 0 && divides_either(in.size, size)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 // True if a new axis can take the place of one that is to go.
 static bool has_replacement(const plan_t *plan) {
   for (int t = 0; t < plan->rank; t++) {
     for (int j = plan->done[t]; j < plan->target[t].count; j++) {
       tspec_axis_t out = plan->target[t].items[j];
-      for (int d = 0; d < plan->rank && !is_used(plan, out); d++) {
-        for (int i = plan->done[d]; i < plan->cur[d].count; i++) {
-          tspec_axis_t in = plan->cur[d].items[i];
-          if (place_of(plan, in).dim < 0 && divides_either(in.size, out.size)) {
-            return true;
-          }
-        }
+      if (!is_used(plan, out) && has_place_for(plan, out.size)) {
+        return true;
       }
     }
   }
@@ -351,17 +359,23 @@ static bool is_in_next(const plan_t *plan, tspec_axis_t atom) {
   return false;
 }
 
-// The OUT axes that other dims could not take, where there is room.
+// Lays the piece, or its major part, out in the first dim that has room.
+static void lay_out_anywhere(plan_t *plan, tspec_axis_t atom) {
+  for (int d = 0; d < plan->rank; d++) {
+    tspec_axis_t taken;
+    if (take_fitting(plan, d, atom, &taken)) {
+      atoms_append(&plan->next[d], taken);
+      return;
+    }
+  }
+}
+
+// The OUT axes that their own dims could not take.
 static void lay_out_waiting(plan_t *plan) {
   for (int t = 0; t < plan->rank; t++) {
     for (int j = plan->done[t]; j < plan->target[t].count; j++) {
-      tspec_axis_t atom = plan->target[t].items[j];
-      tspec_axis_t taken;
-      for (int d = 0; d < plan->rank && !is_in_next(plan, atom); d++) {
-        if (take_fitting(plan, d, atom, &taken)) {
-          atoms_append(&plan->next[d], taken);
-          break;
-        }
+      if (!is_in_next(plan, plan->target[t].items[j])) {
+        lay_out_anywhere(plan, plan->target[t].items[j]);
       }
     }
   }
@@ -409,6 +423,15 @@ static void lay_out(plan_t *plan) {
   }
 }
 
+// Adds the pieces of a list behind what is done to those that move.
+static void note_moved(const plan_t *plan, const atoms_t *list, int d, atoms_t *moved) {
+  for (int i = plan->done[d]; i < list->count; i++) {
+    if (atoms_find(moved, 0, list->items[i]) < 0) {
+      atoms_append(moved, list->items[i]);
+    }
+  }
+}
+
 // False if the new layout does not have the old one's numbers of parts.
 static bool plan_permute(plan_t *plan) {
   if (!needs_permute(plan)) {
@@ -418,19 +441,14 @@ static bool plan_permute(plan_t *plan) {
   atoms_t moved = {0};
   bool changed = false;
   for (int d = 0; d < plan->rank; d++) {
-    const atoms_t *lists[2] = {&plan->cur[d], &plan->next[d]};
-    if (plan->capacity[d] != 1 || atoms_product(lists[0], 0) != atoms_product(lists[1], 0)) {
+    const atoms_t *cur = &plan->cur[d];
+    const atoms_t *next = &plan->next[d];
+    if (plan->capacity[d] != 1 || atoms_product(cur, 0) != atoms_product(next, 0)) {
       return false;
     }
-    changed |=
-        !tspec_axes_equal(lists[0]->items, lists[0]->count, lists[1]->items, lists[1]->count);
-    for (int l = 0; l < 2; l++) {
-      for (int i = plan->done[d]; i < lists[l]->count; i++) {
-        if (atoms_find(&moved, 0, lists[l]->items[i]) < 0) {
-          atoms_append(&moved, lists[l]->items[i]);
-        }
-      }
-    }
+    changed |= !tspec_axes_equal(cur->items, cur->count, next->items, next->count);
+    note_moved(plan, cur, d, &moved);
+    note_moved(plan, next, d, &moved);
   }
   if (changed) {
     memcpy(plan->cur, plan->next, sizeof *plan->cur * (size_t)plan->rank);
@@ -500,20 +518,25 @@ static void plan_gather(plan_t *plan) {
 
 // ---- the whole --------------------------------------------------------------------------------
 
-static bool align(plan_t *plan, const tspec_sharding_t *const shardings[2]) {
-  atoms_t *lists[2] = {plan->cur, plan->target};
-  for (int s = 0; s < 2; s++) {
-    for (int d = 0; d < plan->rank; d++) {
-      const tspec_dim_t *dim = &shardings[s]->dims[d];
-      for (int i = 0; i < dim->naxes; i++) {
-        tspec_cuts_t cuts = {0};
-        if (!tspec_cuts_add_dims(&cuts, dim->axes[i].axis, shardings[0]) ||
-            !tspec_cuts_add_dims(&cuts, dim->axes[i].axis, shardings[1])) {
-          return false;
-        }
-        atoms_t *list = &lists[s][d];
-        list->count += tspec_cuts_apply(&cuts, dim->axes[i], &list->items[list->count]);
-      }
+// The pieces of a dim, cut where either sharding cuts.
+static bool align_dim(const tspec_dim_t *dim, const tspec_sharding_t *from,
+                      const tspec_sharding_t *to, atoms_t *out_list) {
+  for (int i = 0; i < dim->naxes; i++) {
+    tspec_cuts_t cuts = {0};
+    int axis = dim->axes[i].axis;
+    if (!tspec_cuts_add_dims(&cuts, axis, from) || !tspec_cuts_add_dims(&cuts, axis, to)) {
+      return false;
+    }
+    out_list->count += tspec_cuts_apply(&cuts, dim->axes[i], &out_list->items[out_list->count]);
+  }
+  return true;
+}
+
+static bool align(plan_t *plan, const tspec_sharding_t *to) {
+  for (int d = 0; d < plan->rank; d++) {
+    if (!align_dim(&plan->from->dims[d], plan->from, to, &plan->cur[d]) ||
+        !align_dim(&to->dims[d], plan->from, to, &plan->target[d])) {
+      return false;
     }
   }
   return true;
@@ -555,7 +578,7 @@ bool tspec_reshard_plan(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_ty
                  .done = TSPEC_ARENA_NEW(arena, int, rank),
                  .capacity = TSPEC_ARENA_NEW(arena, int64_t, rank),
                  .at = from};
-  if (!align(&plan, (const tspec_sharding_t *const[2]){from, to})) {
+  if (!align(&plan, to)) {
     return false;
   }
   strip_common(&plan);
