@@ -90,8 +90,11 @@ bool tspec_link_executable(const char *object, const tspec_codegen_t *options, t
                      options->tspecc_dir != NULL ? options->tspecc_dir : "tspecc",
                      TSPEC_RUNTIME_DIR);
   } else {
-    const char *argv[] = {cc,    "-o",   options->output, object, runtime,
-                          "-lm", "-ldl", "-lpthread",     NULL};
+    // The executable finds the runtime's MPI library by this path, wherever it is moved to.
+    const char *rpath = tspec_arena_printf(&arena, "-Wl,-rpath,%.*s",
+                                           (int)(strlen(runtime) - strlen("/" RUNTIME)), runtime);
+    const char *argv[] = {cc,    "-o",  options->output, object,      runtime,
+                          rpath, "-lm", "-ldl",          "-lpthread", NULL};
     for (size_t i = 0; options->verbose && argv[i] != NULL; i++) {
       (void)fprintf(stderr, "%s%s", argv[i], argv[i + 1] != NULL ? " " : "\n");
     }

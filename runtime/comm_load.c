@@ -30,37 +30,52 @@ static void executable_folder(char *out, size_t bytes) {
   }
 }
 
-// First place where the library lies. False if there is none.
-static bool find_shim(char *out, size_t bytes) {
+// The library in a folder, or NULL if it is not there. `*out_broken` says that it is but cannot be
+// loaded. Global: Open MPI's own plugins look for its symbols.
+static void *load_from(const char *folder, char *path, size_t bytes, bool *out_broken) {
+  if (folder == NULL || folder[0] == '\0') {
+    return NULL;
+  }
+  int length = snprintf(path, bytes, "%s/" SHIM_NAME, folder);
+  if (length <= 0 || (size_t)length >= bytes || access(path, R_OK) != 0) {
+    return NULL;
+  }
+  // NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): whoever sets TSPEC_RT_DIR runs us
+  void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+  *out_broken = library == NULL;
+  return library;
+}
+
+// $TSPEC_RT_DIR, next to the executable, where the executable was linked to look, the build.
+static void *load_shim(char *path, size_t bytes, bool *out_broken) {
   char self[PATH_MAX];
   executable_folder(self, sizeof self);
-  const char *given = getenv("TSPEC_RT_DIR");
-  const char *folders[] = {given, self, TSPEC_RT_BUILD_DIR, TSPEC_RT_INSTALL_DIR};
-  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; ++i) {
-    if (folders[i] == NULL || folders[i][0] == '\0') {
-      continue;
+  const char *folders[] = {getenv("TSPEC_RT_DIR"), self, NULL, TSPEC_RT_BUILD_DIR,
+                           TSPEC_RT_INSTALL_DIR};
+  void *library = NULL;
+  *out_broken = false;
+  for (size_t i = 0; i < sizeof folders / sizeof folders[0] && library == NULL; ++i) {
+    if (*out_broken) {
+      return NULL;
     }
-    int length = snprintf(out, bytes, "%s/" SHIM_NAME, folders[i]);
-    if (length > 0 && (size_t)length < bytes && access(out, R_OK) == 0) {
-      return true;
-    }
+    library = i == 2 ? dlopen(SHIM_NAME, RTLD_NOW | RTLD_GLOBAL)
+                     : load_from(folders[i], path, bytes, out_broken);
   }
-  return false;
+  return library;
 }
 
 tspec_rt_status_t tspec_comm_mpi_create(tspec_rt_error_t *error, tspec_comm_t **out_comm) {
   *out_comm = NULL;
   char path[PATH_MAX + sizeof SHIM_NAME + 1];
-  if (!find_shim(path, sizeof path)) {
+  bool broken = false;
+  void *library = load_shim(path, sizeof path, &broken);
+  if (library == NULL && !broken) {
     return tspec_rt_fail(error, TSPEC_RT_COMM,
                          "cannot find '" SHIM_NAME "' next to the executable or in '%s'; set "
                          "TSPEC_RT_DIR to the folder that holds it",
                          TSPEC_RT_INSTALL_DIR[0] != '\0' ? TSPEC_RT_INSTALL_DIR
                                                          : TSPEC_RT_BUILD_DIR);
   }
-  // Global: Open MPI's own plugins look for its symbols.
-  // NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): whoever sets TSPEC_RT_DIR runs us
-  void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
   if (library == NULL) {
     return tspec_rt_fail(error, TSPEC_RT_COMM, "cannot load '%s': %s", path, dlerror());
   }
