@@ -120,18 +120,20 @@ static void merge_dims(tspec_rt_copy_t *copy) {
   int ndims = copy->ndims < TSPEC_RT_MAX_DIMS ? copy->ndims : TSPEC_RT_MAX_DIMS;
   int first = ndims; // merged dims are [first, ndims) for now
   for (int d = ndims - 1; d >= 0; --d) {
-    bool inner_run = first == ndims;
-    int64_t from_need =
-        inner_run ? copy->run_bytes : copy->from_stride[first] * copy->extent[first];
-    int64_t to_need = inner_run ? copy->run_bytes : copy->to_stride[first] * copy->extent[first];
     if (copy->extent[d] == 1) {
       continue;
     }
+    int64_t from_need = copy->run_bytes;
+    int64_t to_need = copy->run_bytes;
+    if (first < ndims) {
+      from_need = copy->from_stride[first] * copy->extent[first];
+      to_need = copy->to_stride[first] * copy->extent[first];
+    }
     if (copy->from_stride[d] == from_need && copy->to_stride[d] == to_need) {
-      if (inner_run) {
-        copy->run_bytes *= copy->extent[d];
-      } else {
+      if (first < ndims) {
         copy->extent[first] *= copy->extent[d];
+      } else {
+        copy->run_bytes *= copy->extent[d];
       }
       continue;
     }
