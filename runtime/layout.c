@@ -117,7 +117,7 @@ tspec_rt_box_t tspec_rt_box_intersect(const tspec_rt_box_t *a, const tspec_rt_bo
 
 // Merges neighbouring dims that step alike on both sides, from the innermost out.
 static void merge_dims(tspec_rt_copy_t *copy) {
-  int ndims = copy->ndims < TSPEC_RT_MAX_DIMS ? copy->ndims : TSPEC_RT_MAX_DIMS;
+  int ndims = copy->ndims;
   int first = ndims; // merged dims are [first, ndims) for now
   for (int d = ndims - 1; d >= 0; --d) {
     if (copy->extent[d] == 1) {
@@ -152,7 +152,7 @@ static void merge_dims(tspec_rt_copy_t *copy) {
 tspec_rt_copy_t tspec_rt_copy_plan(const tspec_rt_box_t *from, const tspec_rt_box_t *to,
                                    const tspec_rt_box_t *part, int64_t elem_bytes) {
   tspec_rt_copy_t copy = {.ndims = part->ndims, .run_bytes = elem_bytes};
-  if (tspec_rt_box_elems(part) == 0) {
+  if (tspec_rt_box_elems(part) == 0 || part->ndims > TSPEC_RT_MAX_DIMS) {
     return (tspec_rt_copy_t){0};
   }
   int64_t from_stride = elem_bytes;
