@@ -21,13 +21,15 @@ void tspec_arena_init(tspec_arena_t *arena);
 void tspec_arena_deinit(tspec_arena_t *arena);
 
 /// `size_bytes` zeroed bytes, aligned to 16. Size 0 gives a valid pointer, too.
-void *tspec_arena_alloc(tspec_arena_t *arena, size_t size_bytes);
+void *tspec_arena_alloc(tspec_arena_t *arena, size_t size_bytes) __attribute__((returns_nonnull));
 
 /// A copy of `size_bytes` bytes at `source` (may be NULL if the size is 0).
-void *tspec_arena_copy(tspec_arena_t *arena, const void *source, size_t size_bytes);
+void *tspec_arena_copy(tspec_arena_t *arena, const void *source, size_t size_bytes)
+    __attribute__((returns_nonnull));
 
 /// A NUL-terminated copy of `length` bytes at `text`.
-char *tspec_arena_strdup(tspec_arena_t *arena, const char *text, size_t length);
+char *tspec_arena_strdup(tspec_arena_t *arena, const char *text, size_t length)
+    __attribute__((returns_nonnull));
 
 /// A formatted, NUL-terminated string.
 char *tspec_arena_printf(tspec_arena_t *arena, const char *format, ...)

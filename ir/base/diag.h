@@ -66,7 +66,7 @@ _Noreturn void tspec_check_failed(const char *file, int line, const char *condit
 #define TSPEC_CHECK(condition, ...)                                                                \
   do {                                                                                             \
     if (!(condition)) {                                                                            \
-      tspec_check_failed(__FILE__, __LINE__, #condition, " " __VA_ARGS__);                          \
+      tspec_check_failed(__FILE__, __LINE__, #condition, " " __VA_ARGS__);                         \
     }                                                                                              \
   } while (0)
 

@@ -19,7 +19,7 @@
 /// Room for one more item of `item_bytes`; returns the (possibly moved) storage. Old storage stays
 /// in the arena.
 void *tspec_vec_grow(tspec_arena_t *arena, void *items, size_t count, size_t *capacity,
-                     size_t item_bytes);
+                     size_t item_bytes) __attribute__((returns_nonnull));
 
 /// Appends a value at the end of `vec` (a pointer to a TSPEC_VEC).
 #define TSPEC_VEC_PUSH(arena, vec, ...)                                                            \
