@@ -69,6 +69,8 @@ static void set_environment(int64_t nranks) {
   set_default("OMPI_MCA_pml", "ob1");                     // no search for fabrics: 0.2 s
   set_default("OMPI_MCA_odls_base_sigkill_timeout", "0"); // after a failure the rest go at once
   set_default("OMPI_MCA_btl_base_warn_component_unused", "0");
+  // When ranks end early, mpirun's libevent may warn of a descriptor that epoll no longer knows.
+  set_default("EVENT_NOEPOLL", "1");
   set_default("OMP_NUM_THREADS", "1");
   set_default("OMP_WAIT_POLICY", "passive");
   set_default("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
@@ -82,7 +84,8 @@ static void set_environment(int64_t nranks) {
 // The command line of mpirun. NULL when out of memory.
 static char **make_command(const char *self, const char *count, char **argv) {
   // -q: a rank's own line says why it failed; mpirun has nothing to add.
-  const char *head[] = {"mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n", count, self};
+  const char *head[] = {
+      "mpirun", "-q", "--oversubscribe", "--bind-to", "none", "--stdin", "none", "-n", count, self};
   size_t nhead = sizeof head / sizeof head[0];
   size_t nargs = 0;
   while (argv[nargs] != NULL) {
