@@ -1,5 +1,6 @@
 #include "ir/base/str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,12 @@ const char *tspec_buf_get(const tspec_buf_t *buf) {
 
 void tspec_buf_put_double(tspec_buf_t *buf, double number) {
   char text[40];
+  // Whole numbers that every reader takes for exact stay without an exponent: 200, not 2e+02.
+  if (number == trunc(number) && fabs(number) < 1e15) {
+    snprintf(text, sizeof text, "%.0f", number);
+    tspec_buf_puts(buf, text);
+    return;
+  }
   for (int digits = 1; digits <= 17; ++digits) {
     snprintf(text, sizeof text, "%.*g", digits, number);
     if (strtod(text, NULL) == number) {

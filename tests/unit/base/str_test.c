@@ -20,9 +20,10 @@ Test(str, a_buffer_appends_and_formats) {
 static const struct {
   double number;
   const char *text;
-} kDoubles[] = {{0, "0"},      {3, "3"},          {1e-5, "1e-05"},
-                {0.1, "0.1"},  {1e300, "1e+300"}, {1.0 / 3, "0.3333333333333333"},
-                {-2.5, "-2.5"}};
+} kDoubles[] = {{0, "0"},       {3, "3"},          {1e-5, "1e-05"},
+                {0.1, "0.1"},   {1e300, "1e+300"}, {1.0 / 3, "0.3333333333333333"},
+                {-2.5, "-2.5"}, {200, "200"},      {1048576, "1048576"},
+                {-0.0, "-0"}};
 
 Test(str, doubles_print_as_short_as_reads_back) {
   for (size_t i = 0; i < sizeof kDoubles / sizeof *kDoubles; ++i) {
