@@ -1,14 +1,20 @@
 // The elementary functions of the language, for its evaluator and for generated code: one text,
 // compiled twice, so that both give the same bits. As an object (target tspec_math) they are
-// ordinary functions; as bitcode (runtime/math/ bitcode.h) they are inlined into kernels, where
+// ordinary functions; as bitcode (runtime/math/bitcode.h) they are inlined into kernels, where
 // loops over them become vector code: they have no branches. An element's value therefore never
 // depends on whether it stood in a vector or in the remainder, nor on where its block ends.
 //
 // Each function behaves as C99 annex F says: infinities, NaN, zeros with their sign, results that
-// are too large or subnormal. Errors are in units in the last place (ulp) of the exact result;
-// "all" means that every float was tried, otherwise the largest error seen in
-// tests/unit/runtime/math_test.c is stated. They neither set errno nor need any rounding mode but
-// the default, and may be called from any thread.
+// are too large or subnormal. They neither set errno nor need any rounding mode but the default,
+// and may be called from any thread.
+//
+// The largest errors, in units in the last place of the exact result. f32: of all 2^32 arguments
+// (pow: of some 10^6). f64: seen among some 10^6 of all sizes; tests/unit/runtime/math_test.c holds
+// the bounds.
+//
+//         exp   expm1  log   log1p  tanh  sigmoid  sin   cos   erf   rsqrt  pow
+//   f32   0.78  1.09   0.83  0.84   1.46  0.81     0.51  0.51  1.10  1.50   0.51
+//   f64   0.73  1.05   0.60  0.60   1.39  0.79     0.68  0.66  0.94  1.47   0.75
 #ifndef TSPEC_RUNTIME_MATH_MATH_H
 #define TSPEC_RUNTIME_MATH_MATH_H
 
