@@ -117,6 +117,12 @@ static uint64_t reduced_dims(const tspec_op_t *op) {
 
 // ---- demands -----------------------------------------------------------------------------------
 
+static kernel_state_t *kernel_at(const fuse_t *f, int kernel) {
+  TSPEC_CHECK(f->kernels.items != NULL && (size_t)kernel < f->kernels.count, "no kernel %d",
+              kernel);
+  return &f->kernels.items[kernel];
+}
+
 static value_state_t *state_of(fuse_t *f, const tspec_value_t *value) {
   return &f->values[value->id];
 }
@@ -155,8 +161,8 @@ static int readers_height(fuse_t *f, const value_state_t *state, int except) {
   int height = state->outside ? state->height : 0;
   for (size_t i = 0; i < state->demands.count; i++) {
     int kernel = state->demands.items[i].kernel;
-    if (kernel != except && f->kernels.items[kernel].height > height) {
-      height = f->kernels.items[kernel].height;
+    if (kernel != except && kernel_at(f, kernel)->height > height) {
+      height = kernel_at(f, kernel)->height;
     }
   }
   return height;
@@ -164,7 +170,7 @@ static int readers_height(fuse_t *f, const value_state_t *state, int except) {
 
 /// Passes one demand on to the operands of an op that is computed inside the kernel.
 static void demand_operands(fuse_t *f, const tspec_op_t *op, demand_t demand) {
-  f->kernels.items[demand.kernel].nops++;
+  kernel_at(f, demand.kernel)->nops++;
   if (is_placing(op)) {
     add_demand(f, op->operands[0], demand.kernel, tspec_nest_through(f->arena, op, demand.coords));
     return;
@@ -201,7 +207,7 @@ static int new_kernel(fuse_t *f, const tspec_value_t *space, int height) {
 static int find_host(fuse_t *f, const tspec_value_t *value, const value_state_t *state) {
   for (size_t i = 0; i < state->demands.count; i++) {
     int k = state->demands.items[i].kernel;
-    const kernel_state_t *kernel = &f->kernels.items[k];
+    const kernel_state_t *kernel = kernel_at(f, k);
     if (!same_blocks(kernel->space, value) || kernel->nops >= MAX_OPS ||
         kernel->roots.count >= MAX_ROOTS || kernel->height <= readers_height(f, state, k)) {
       continue;
@@ -227,7 +233,7 @@ static void store_value(fuse_t *f, tspec_op_t *op) {
   }
   state->stored = true;
   state->kernel = k;
-  TSPEC_VEC_PUSH(f->arena, &f->kernels.items[k].roots, (tspec_root_t){.value = value});
+  TSPEC_VEC_PUSH(f->arena, &kernel_at(f, k)->roots, (tspec_root_t){.value = value});
   demand_operands(f, op, (demand_t){k, tspec_nest_identity(f->arena, value->type.rank)});
 }
 
@@ -237,7 +243,7 @@ static int find_reduction(fuse_t *f, const tspec_op_t *op) {
   int height = readers_height(f, state_of(f, op->results[0]), -1);
   for (size_t i = 0; i < operand->demands.count; i++) {
     const demand_t *demand = &operand->demands.items[i];
-    const kernel_state_t *kernel = &f->kernels.items[demand->kernel];
+    const kernel_state_t *kernel = kernel_at(f, demand->kernel);
     if (kernel->reduced_dims == reduced_dims(op) && kernel->reduced_dims != 0 &&
         same_blocks(kernel->space, op->operands[0]) && kernel->height > height &&
         kernel->roots.count < MAX_ROOTS && kernel->nops < MAX_OPS &&
@@ -254,13 +260,12 @@ static void store_reduction(fuse_t *f, tspec_op_t *op) {
   int k = find_reduction(f, op);
   if (k < 0) {
     k = new_kernel(f, op->operands[0], 1 + readers_height(f, state, -1));
-    f->kernels.items[k].reduced_dims = reduced_dims(op);
+    kernel_at(f, k)->reduced_dims = reduced_dims(op);
   }
   state->stored = true;
   state->kernel = k;
-  f->kernels.items[k].nops++;
-  TSPEC_VEC_PUSH(f->arena, &f->kernels.items[k].roots,
-                 (tspec_root_t){.value = value, .reduce = op});
+  kernel_at(f, k)->nops++;
+  TSPEC_VEC_PUSH(f->arena, &kernel_at(f, k)->roots, (tspec_root_t){.value = value, .reduce = op});
   add_demand(f, op->operands[0], k, tspec_nest_identity(f->arena, op->operands[0]->type.rank));
 }
 
@@ -288,7 +293,7 @@ static bool can_absorb(const fuse_t *f, const tspec_op_t *op, const value_state_
     return false;
   }
   const demand_t *demand = &state->demands.items[0];
-  const kernel_state_t *kernel = &f->kernels.items[demand->kernel];
+  const kernel_state_t *kernel = kernel_at(f, demand->kernel);
   return kernel->nops < MAX_OPS && !recomputes(kernel, demand->coords, op->results[0]->type.rank);
 }
 
@@ -395,7 +400,7 @@ static void make_kernel_op(fuse_t *f, tspec_nest_t *nest, const kernel_state_t *
 }
 
 static void emit_kernel(fuse_t *f, int k) {
-  kernel_state_t *kernel = &f->kernels.items[k];
+  kernel_state_t *kernel = kernel_at(f, k);
   if (kernel->done) {
     return;
   }
@@ -438,7 +443,7 @@ static void rebuild(fuse_t *f) {
   }
   int *left = TSPEC_ARENA_NEW(f->arena, int, f->kernels.count);
   for (size_t k = 0; k < f->kernels.count; k++) {
-    left[k] = (int)f->kernels.items[k].roots.count;
+    left[k] = (int)kernel_at(f, (int)k)->roots.count;
   }
   f->func->first = f->func->last = NULL;
   for (size_t i = 0; i < ops.count; i++) {

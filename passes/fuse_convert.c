@@ -1,6 +1,5 @@
 // Conversions between element types, and between their memory and register forms.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "passes/fuse.h"
@@ -70,14 +69,12 @@ int tspec_register_to_memory(tspec_nest_t *nest, tspec_dtype_t dtype, int ssa) {
   return ssa;
 }
 
-static int resize_int(tspec_nest_t *nest, const char *from, bool is_unsigned, const char *to,
-                      int ssa) {
-  int from_bits = atoi(from + 1), to_bits = atoi(to + 1);
+static int resize_int(tspec_nest_t *nest, int from_bits, bool is_unsigned, int to_bits, int ssa) {
   if (from_bits == to_bits) {
     return ssa;
   }
   const char *op = from_bits > to_bits ? "trunci" : is_unsigned ? "extui" : "extsi";
-  return tspec_nest_let(nest, "arith.%s %%%d : %s to %s", op, ssa, from, to);
+  return tspec_nest_let(nest, "arith.%s %%%d : i%d to i%d", op, ssa, from_bits, to_bits);
 }
 
 /// Truncates towards zero, saturates, NaN becomes 0. The integer conversion sees only numbers that
@@ -102,7 +99,8 @@ static int float_to_int(tspec_nest_t *nest, tspec_dtype_t from, tspec_dtype_t to
   int fitting =
       tspec_nest_let(nest, "arith.select %%%d, %%%d, %%%d : %s", over, most, raised, type);
   int whole = tspec_nest_let(nest, "arith.fptosi %%%d : %s to %s", fitting, type, wide);
-  int narrow = resize_int(nest, wide, false, wanted, whole);
+  int narrow =
+      resize_int(nest, to == TSPEC_DTYPE_I64 ? 64 : 32, false, tspec_register_bits(to), whole);
   int largest = to == TSPEC_DTYPE_I64
                     ? tspec_nest_let(nest, "arith.constant 9223372036854775807 : i64")
                     : tspec_register_constant(nest, to, hi);
@@ -173,7 +171,7 @@ int tspec_register_convert(tspec_nest_t *nest, tspec_dtype_t from, tspec_dtype_t
     return float_to_int(nest, from, to, ssa);
   }
   bool is_unsigned = from == TSPEC_DTYPE_U8 || from == TSPEC_DTYPE_BOOL;
-  return resize_int(nest, type, is_unsigned, tspec_register_type(to), ssa);
+  return resize_int(nest, tspec_register_bits(from), is_unsigned, tspec_register_bits(to), ssa);
 }
 
 int tspec_register_from_index(tspec_nest_t *nest, tspec_dtype_t dtype, int ssa) {

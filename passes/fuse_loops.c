@@ -202,25 +202,29 @@ static bool can_merge(const tspec_nest_t *nest, int d, int e) {
   return (nest->reduced_dims & both) == 0 && merges_in_scope(nest, nest->body, d, e);
 }
 
+/// Appends a loop over dim `d`, or lets the last loop, which ends with dim `last`, walk it too.
+static void add_dim(tspec_nest_t *nest, int last, int d) {
+  tspec_amount_t extent = tspec_nest_extent(nest, nest->space->type.dims[d], space_dim(nest, d));
+  if (last >= 0 && can_merge(nest, last, d)) {
+    tspec_loop_t *loop = &nest->loops.items[nest->loops.count - 1];
+    loop->last = d;
+    loop->extent = tspec_nest_times(nest, loop->extent, extent);
+    return;
+  }
+  tspec_loop_t loop = {.first = d, .last = d, .extent = extent, .index = -1};
+  loop.reduced = (nest->reduced_dims >> d & 1) != 0;
+  TSPEC_VEC_PUSH(nest->arena, &nest->loops, loop);
+}
+
 static void plan_loops(tspec_nest_t *nest) {
   int last = -1;
   for (int d = 0; d < nest->space->type.rank; d++) {
     nest->loop_of_dim[d] = -1;
-    if (is_unit(nest->space, d)) {
-      continue;
+    if (!is_unit(nest->space, d)) {
+      add_dim(nest, last, d);
+      nest->loop_of_dim[d] = (int)nest->loops.count - 1;
+      last = d;
     }
-    tspec_amount_t extent = tspec_nest_extent(nest, nest->space->type.dims[d], space_dim(nest, d));
-    if (last >= 0 && can_merge(nest, last, d)) {
-      tspec_loop_t *loop = &nest->loops.items[nest->loops.count - 1];
-      loop->last = d;
-      loop->extent = tspec_nest_times(nest, loop->extent, extent);
-    } else {
-      tspec_loop_t loop = {.first = d, .last = d, .extent = extent, .index = -1};
-      loop.reduced = (nest->reduced_dims >> d & 1) != 0;
-      TSPEC_VEC_PUSH(nest->arena, &nest->loops, loop);
-    }
-    nest->loop_of_dim[d] = (int)nest->loops.count - 1;
-    last = d;
   }
 }
 

@@ -39,12 +39,12 @@ const char *tspec_memory_type(tspec_dtype_t dtype) {
 }
 
 int tspec_register_bits(tspec_dtype_t dtype) {
-  const char *type = tspec_register_type(dtype);
-  return type[1] == '1' && type[2] == 0 ? 1
-         : type[1] == '8'               ? 8
-         : type[1] == '1'               ? 16
-         : type[1] == '3'               ? 32
-                                        : 64;
+  if (dtype == TSPEC_DTYPE_BOOL) {
+    return 1;
+  }
+  // Half precision is computed in f32.
+  bool is_half = dtype == TSPEC_DTYPE_BF16 || dtype == TSPEC_DTYPE_F16;
+  return 8 * (is_half ? 4 : tspec_dtype_bytes(dtype));
 }
 
 // The constant's text must name exactly one value: floats as their bits.
@@ -56,8 +56,8 @@ int tspec_register_constant(tspec_nest_t *nest, tspec_dtype_t dtype, double numb
   if (!tspec_dtype_is_float(dtype)) {
     // Above 2^63 - 1 there is no int64_t; the largest double below it is not the largest i64.
     int64_t whole = number >= 0x1p63 ? INT64_MAX : (int64_t)number;
-    if (dtype == TSPEC_DTYPE_U8) {
-      whole = (int8_t)(uint8_t)whole;
+    if (dtype == TSPEC_DTYPE_U8 && whole > INT8_MAX) {
+      whole -= UINT8_MAX + 1; // the same bits as a signed number
     }
     return tspec_nest_let(nest, "arith.constant %" PRId64 " : %s", whole, type);
   }
@@ -113,19 +113,19 @@ static const char *binary_name(tspec_op_kind_t kind, tspec_dtype_t dtype) {
 
 typedef struct unary_row_t {
   tspec_op_kind_t kind;
-  const char *name;
-  bool is_call; ///< of an elementary function in runtime/math
+  bool is_call;     ///< of an elementary function in runtime/math
+  const char *name; ///< of it, or of the op
 } unary_row_t;
 
 static const unary_row_t float_rows[] = {
-    {TSPEC_OP_abs, "math.absf", false},  {TSPEC_OP_neg, "arith.negf", false},
-    {TSPEC_OP_sqrt, "math.sqrt", false}, {TSPEC_OP_floor, "math.floor", false},
-    {TSPEC_OP_ceil, "math.ceil", false}, {TSPEC_OP_round, "math.roundeven", false},
-    {TSPEC_OP_exp, "exp", true},         {TSPEC_OP_expm1, "expm1", true},
-    {TSPEC_OP_log, "log", true},         {TSPEC_OP_log1p, "log1p", true},
-    {TSPEC_OP_sin, "sin", true},         {TSPEC_OP_cos, "cos", true},
-    {TSPEC_OP_tanh, "tanh", true},       {TSPEC_OP_erf, "erf", true},
-    {TSPEC_OP_sigmoid, "sigmoid", true}, {TSPEC_OP_rsqrt, "rsqrt", true},
+    {TSPEC_OP_abs, false, "math.absf"},  {TSPEC_OP_neg, false, "arith.negf"},
+    {TSPEC_OP_sqrt, false, "math.sqrt"}, {TSPEC_OP_floor, false, "math.floor"},
+    {TSPEC_OP_ceil, false, "math.ceil"}, {TSPEC_OP_round, false, "math.roundeven"},
+    {TSPEC_OP_exp, true, "exp"},         {TSPEC_OP_expm1, true, "expm1"},
+    {TSPEC_OP_log, true, "log"},         {TSPEC_OP_log1p, true, "log1p"},
+    {TSPEC_OP_sin, true, "sin"},         {TSPEC_OP_cos, true, "cos"},
+    {TSPEC_OP_tanh, true, "tanh"},       {TSPEC_OP_erf, true, "erf"},
+    {TSPEC_OP_sigmoid, true, "sigmoid"}, {TSPEC_OP_rsqrt, true, "rsqrt"},
 };
 
 static int emit_sign(tspec_nest_t *nest, tspec_dtype_t dtype, int x) {

@@ -268,49 +268,58 @@ static void put_step(entry_writer_t *e, const tspec_op_t *op) {
 
 // ---- entries -----------------------------------------------------------------------------------
 
-typedef TSPEC_VEC(tspec_image_slot_t) slots_t;
-
-static tspec_image_entry_t put_entry(writer_t *w, const tspec_func_t *func) {
-  entry_writer_t e = {.w = w, .func = func, .arena_bytes = func->arena_bytes};
-  slots_t inputs = {0}, results = {0}, updates = {0};
+/// Buffers of all values, and the inputs' slots.
+static tspec_image_span_t put_values(entry_writer_t *e) {
+  const tspec_func_t *func = e->func;
+  tspec_image_slot_t *inputs = TSPEC_ARENA_NEW(e->w->arena, tspec_image_slot_t, func->nargs);
+  size_t ninputs = 0;
   for (int i = 0; i < func->nargs; i++) {
     const tspec_arg_t *arg = &func->args[i];
-    put_buffer(&e, arg->value);
+    put_buffer(e, arg->value);
     if (arg->kind == TSPEC_SLOT_INPUT) {
-      tspec_image_slot_t slot = {put_string(w, arg->name), (uint32_t)arg->value->id, -1};
-      TSPEC_VEC_PUSH(w->arena, &inputs, slot);
+      inputs[ninputs++] =
+          (tspec_image_slot_t){put_string(e->w, arg->name), (uint32_t)arg->value->id, -1};
     }
   }
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     for (int i = 0; i < op->nresults; i++) {
-      put_buffer(&e, op->results[i]);
+      put_buffer(e, op->results[i]);
     }
   }
+  return put_span(e->w, inputs, ninputs, sizeof *inputs);
+}
+
+/// The slots of named results, or of new values of parameters.
+static tspec_image_span_t put_results(entry_writer_t *e, bool updates) {
+  const tspec_func_t *func = e->func;
+  tspec_image_slot_t *slots = TSPEC_ARENA_NEW(e->w->arena, tspec_image_slot_t, func->nresults);
+  size_t count = 0;
+  for (int i = 0; i < func->nresults; i++) {
+    const tspec_result_t *result = &func->results[i];
+    if ((result->kind != TSPEC_SLOT_RESULT) == updates) {
+      slots[count++] =
+          (tspec_image_slot_t){put_string(e->w, result->name), (uint32_t)result->value->id,
+                               updates ? param_index(e->w->program, result->name) : -1};
+    }
+  }
+  return put_span(e->w, slots, count, sizeof *slots);
+}
+
+static tspec_image_entry_t put_entry(writer_t *w, const tspec_func_t *func) {
+  entry_writer_t e = {.w = w, .func = func, .arena_bytes = func->arena_bytes};
+  tspec_image_entry_t entry = {.name = put_string(w, func->name)};
+  entry.inputs = put_values(&e);
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     if (op->kind != TSPEC_OP_view) {
       put_step(&e, op);
     }
   }
-  for (int i = 0; i < func->nresults; i++) {
-    const tspec_result_t *result = &func->results[i];
-    bool is_result = result->kind == TSPEC_SLOT_RESULT;
-    tspec_image_slot_t slot = {put_string(w, result->name), (uint32_t)result->value->id,
-                               is_result ? -1 : param_index(w->program, result->name)};
-    if (is_result) {
-      TSPEC_VEC_PUSH(w->arena, &results, slot);
-    } else {
-      TSPEC_VEC_PUSH(w->arena, &updates, slot);
-    }
-  }
-  return (tspec_image_entry_t){
-      .name = put_string(w, func->name),
-      .arena_bytes = e.arena_bytes,
-      .inputs = PUT_VEC(w, inputs),
-      .results = PUT_VEC(w, results),
-      .updates = PUT_VEC(w, updates),
-      .buffers = PUT_VEC(w, e.buffers),
-      .steps = PUT_VEC(w, e.steps),
-  };
+  entry.results = put_results(&e, false);
+  entry.updates = put_results(&e, true);
+  entry.buffers = PUT_VEC(w, e.buffers);
+  entry.steps = PUT_VEC(w, e.steps);
+  entry.arena_bytes = e.arena_bytes;
+  return entry;
 }
 
 static tspec_image_span_t put_params(writer_t *w) {

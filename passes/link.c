@@ -1,8 +1,8 @@
 // Linking: the system's C compiler puts the object and libtspecrt together.
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "passes/codegen.h"
 
 #define RUNTIME "libtspecrt.a"
+#define LINKER "cc"
 
 /// The runtime's archive: beside tspecc, in the installation that tspecc is part of, in the build.
 static const char *find_runtime(const tspec_codegen_t *options, tspec_arena_t *arena) {
@@ -26,8 +27,15 @@ static const char *find_runtime(const tspec_codegen_t *options, tspec_arena_t *a
   return access(path, R_OK) == 0 ? path : NULL;
 }
 
+static void print_command(const char *const *argv) {
+  for (int i = 0; argv[i] != NULL; i++) {
+    (void)fprintf(stderr, "%s%s", i > 0 ? " " : "", argv[i]);
+  }
+  (void)fprintf(stderr, "\n");
+}
+
 /// Runs `argv`, its output to `log`. Returns its exit code, 127 if it could not be started.
-static int run_command(char *const *argv, const char *log) {
+static int run_command(const char *const *argv, const char *log) {
   pid_t child = fork();
   if (child < 0) {
     return 127;
@@ -38,7 +46,8 @@ static int run_command(char *const *argv, const char *log) {
       (void)dup2(file, STDOUT_FILENO);
       (void)dup2(file, STDERR_FILENO);
     }
-    execvp(argv[0], argv);
+    // It takes strings without const and does not change them.
+    execvp(argv[0], (char *const *)(uintptr_t)argv);
     _exit(127);
   }
   int status;
@@ -65,15 +74,13 @@ static const char *read_log(const char *path, tspec_arena_t *arena) {
   return tspec_arena_strdup(arena, text, length);
 }
 
-static void report_failure(int code, const char *cc, const char *log, tspec_arena_t *arena,
-                           tspec_diag_t *diag) {
+static void report_failure(int code, const char *log, tspec_arena_t *arena, tspec_diag_t *diag) {
   tspec_range_t nowhere = {0};
   if (code == 127) {
-    tspec_diag_error(diag, nowhere,
-                     "'%s' cannot be started: linking needs a C compiler, which CC may name", cc);
+    tspec_diag_error(diag, nowhere, "'" LINKER "' cannot be started: linking needs a C compiler");
     return;
   }
-  tspec_diag_error(diag, nowhere, "linking with '%s' failed (exit code %d): %s", cc, code,
+  tspec_diag_error(diag, nowhere, "linking with '" LINKER "' failed (exit code %d): %s", code,
                    read_log(log, arena));
 }
 
@@ -82,7 +89,6 @@ bool tspec_link_executable(const char *object, const tspec_codegen_t *options, t
   tspec_arena_init(&arena);
   const char *runtime = find_runtime(options, &arena);
   const char *log = tspec_arena_printf(&arena, "%s.log", object);
-  const char *cc = getenv("CC") != NULL && *getenv("CC") != 0 ? getenv("CC") : "cc";
   bool ok = runtime != NULL;
   if (!ok) {
     tspec_diag_error(diag, (tspec_range_t){0},
@@ -93,18 +99,15 @@ bool tspec_link_executable(const char *object, const tspec_codegen_t *options, t
     // The executable finds the runtime's MPI library by this path, wherever it is moved to.
     const char *rpath = tspec_arena_printf(&arena, "-Wl,-rpath,%.*s",
                                            (int)(strlen(runtime) - strlen("/" RUNTIME)), runtime);
-    const char *argv[] = {cc,    "-o",  options->output, object,      runtime,
-                          rpath, "-lm", "-ldl",          "-lpthread", NULL};
-    for (size_t i = 0; options->verbose && argv[i] != NULL; i++) {
-      (void)fprintf(stderr, "%s%s", argv[i], argv[i + 1] != NULL ? " " : "\n");
+    const char *argv[] = {LINKER, "-o",  options->output, object,      runtime,
+                          rpath,  "-lm", "-ldl",          "-lpthread", NULL};
+    if (options->verbose) {
+      print_command(argv);
     }
-    // execvp takes them without const and does not change them.
-    char *unqualified[sizeof argv / sizeof *argv];
-    memcpy(unqualified, argv, sizeof argv);
-    int code = run_command(unqualified, log);
+    int code = run_command(argv, log);
     ok = code == 0;
     if (!ok) {
-      report_failure(code, cc, log, &arena, diag);
+      report_failure(code, log, &arena, diag);
     }
     (void)unlink(log);
   }

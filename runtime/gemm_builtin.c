@@ -11,8 +11,13 @@
 // so that the packed rhs stays in L3.
 enum { BLOCK_K = 256, BLOCK_M = 168, BLOCK_N = 2048, ALIGNMENT = 64, MAX_TILE_BYTES = 14 * 128 };
 
-typedef void (*pack_fn_t)(void *to, const void *from, int64_t width, int64_t count, int64_t k,
-                          int64_t stride, int64_t k_stride);
+// What is packed: element (p, i), p in 0..k and i in 0..count, lies at i * stride + p * k_stride.
+typedef struct source_t {
+  const void *data;
+  int64_t count, k, stride, k_stride;
+} source_t;
+
+typedef void (*pack_fn_t)(void *to, int64_t width, const source_t *from);
 
 struct tspec_gemm_builtin_t {
   tspec_gemm_t gemm; ///< plain fields
@@ -28,18 +33,17 @@ struct tspec_gemm_builtin_t {
 
 // ---- packing -----------------------------------------------------------------------------------
 
-// Element [p][i] of the panel is element i * stride + p * k_stride of the source; panels are
-// `width` wide, the last one is filled up with zeros.
+// Panels are `width` wide, [p][i]; the last one is filled up with zeros.
+// NOLINTBEGIN(bugprone-macro-parentheses): types cannot stand in them
 #define PACK(name, in_t, sum_t, convert)                                                           \
-  static void pack_##name(void *to, const void *from, int64_t width, int64_t count, int64_t k,     \
-                          int64_t stride, int64_t k_stride) {                                      \
-    sum_t *panel = to;                                                                             \
-    for (int64_t first = 0; first < count; first += width) {                                       \
-      const in_t *source = (const in_t *)from + first * stride;                                    \
-      int64_t filled = count - first < width ? count - first : width;                              \
-      for (int64_t p = 0; p < k; ++p) {                                                            \
+  static void pack_##name(void *to, int64_t width, const source_t *from) {                         \
+    sum_t *panel = (sum_t *)to;                                                                    \
+    for (int64_t first = 0; first < from->count; first += width) {                                 \
+      const in_t *source = (const in_t *)from->data + first * from->stride;                        \
+      int64_t filled = from->count - first < width ? from->count - first : width;                  \
+      for (int64_t p = 0; p < from->k; ++p) {                                                      \
         for (int64_t i = 0; i < filled; ++i) {                                                     \
-          panel[i] = (sum_t)convert(source[i * stride + p * k_stride]);                            \
+          panel[i] = (sum_t)convert(source[i * from->stride + p * from->k_stride]);                \
         }                                                                                          \
         for (int64_t i = filled; i < width; ++i) {                                                 \
           panel[i] = 0;                                                                            \
@@ -49,6 +53,7 @@ struct tspec_gemm_builtin_t {
     }                                                                                              \
   }
 
+// NOLINTEND(bugprone-macro-parentheses)
 #define SAME(x) (x)
 #define PACK_INTEGERS(sum, sum_t)                                                                  \
   PACK(i64_##sum, int64_t, sum_t, SAME)                                                            \
@@ -136,61 +141,68 @@ static int64_t round_up(int64_t count, int64_t width) {
   return (count + width - 1) / width * width;
 }
 
-// One tile of the result; those at the edges are computed whole beside it.
-static void run_tile(const tspec_gemm_builtin_t *plan, int64_t k, const char *a, const char *b,
-                     char *c, int64_t pitch, int64_t rows, int64_t columns, bool accumulate) {
-  tspec_gemm_micro_fn_t run = plan->cpu->run[plan->sum];
-  if (rows == plan->mr && columns == plan->nr) {
-    run(k, a, b, c, pitch, accumulate);
-    return;
-  }
-  _Alignas(ALIGNMENT) char tile[MAX_TILE_BYTES];
-  size_t bytes = (size_t)(columns * plan->sum_bytes);
-  int64_t tile_pitch = plan->nr * plan->sum_bytes;
-  memset(tile, 0, sizeof tile);
-  for (int64_t i = 0; accumulate && i < rows; ++i) {
-    memcpy(tile + i * tile_pitch, c + i * pitch * plan->sum_bytes, bytes);
-  }
-  run(k, a, b, tile, plan->nr, accumulate);
-  for (int64_t i = 0; i < rows; ++i) {
-    memcpy(c + i * pitch * plan->sum_bytes, tile + i * tile_pitch, bytes);
-  }
-}
-
 typedef struct block_t {
   int64_t row, column, p; ///< where it begins
   int64_t rows, columns, k;
 } block_t;
 
+// The tile of a block at row i and column j; those at the edges are computed whole beside the
+// result.
+static void run_tile(const tspec_gemm_builtin_t *plan, const block_t *block, int64_t i, int64_t j,
+                     char *c, int64_t pitch) {
+  tspec_gemm_micro_fn_t run = plan->cpu->run[plan->sum];
+  const char *a = (const char *)plan->packed_lhs + i * block->k * plan->sum_bytes;
+  const char *b = (const char *)plan->packed_rhs + j * block->k * plan->sum_bytes;
+  int64_t rows = block->rows - i, columns = block->columns - j;
+  bool accumulate = block->p > 0;
+  if (rows >= plan->mr && columns >= plan->nr) {
+    run(block->k, a, b, c, pitch, accumulate);
+    return;
+  }
+  _Alignas(ALIGNMENT) char tile[MAX_TILE_BYTES];
+  rows = least(rows, plan->mr);
+  size_t bytes = (size_t)(least(columns, plan->nr) * plan->sum_bytes);
+  int64_t tile_pitch = plan->nr * plan->sum_bytes;
+  memset(tile, 0, sizeof tile);
+  for (int64_t r = 0; accumulate && r < rows; ++r) {
+    memcpy(tile + r * tile_pitch, c + r * pitch * plan->sum_bytes, bytes);
+  }
+  run(block->k, a, b, tile, plan->nr, accumulate);
+  for (int64_t r = 0; r < rows; ++r) {
+    memcpy(c + r * pitch * plan->sum_bytes, tile + r * tile_pitch, bytes);
+  }
+}
+
 // Packed lhs times packed rhs.
 static void run_block(const tspec_gemm_builtin_t *plan, const block_t *block, char *c,
                       int64_t pitch) {
   for (int64_t j = 0; j < block->columns; j += plan->nr) {
-    const char *b = (const char *)plan->packed_rhs + j * block->k * plan->sum_bytes;
     for (int64_t i = 0; i < block->rows; i += plan->mr) {
-      const char *a = (const char *)plan->packed_lhs + i * block->k * plan->sum_bytes;
-      run_tile(plan, block->k, a, b, c + (i * pitch + j) * plan->sum_bytes, pitch,
-               least(plan->mr, block->rows - i), least(plan->nr, block->columns - j), block->p > 0);
+      run_tile(plan, block, i, j, c + (i * pitch + j) * plan->sum_bytes, pitch);
     }
   }
 }
 
 static void pack_lhs(const tspec_gemm_builtin_t *plan, const block_t *block, const char *lhs) {
   const tspec_gemm_t *gemm = &plan->gemm;
-  int64_t stride = gemm->lhs_transposed ? 1 : gemm->k;
-  int64_t k_stride = gemm->lhs_transposed ? gemm->m : 1;
-  int64_t start = block->row * stride + block->p * k_stride;
-  plan->pack(plan->packed_lhs, lhs + start * tspec_rt_dtype_bytes(gemm->in), plan->mr, block->rows,
-             block->k, stride, k_stride);
+  source_t from = {.count = block->rows,
+                   .k = block->k,
+                   .stride = gemm->lhs_transposed ? 1 : gemm->k,
+                   .k_stride = gemm->lhs_transposed ? gemm->m : 1};
+  int64_t start = block->row * from.stride + block->p * from.k_stride;
+  from.data = lhs + start * tspec_rt_dtype_bytes(gemm->in);
+  plan->pack(plan->packed_lhs, plan->mr, &from);
 }
 
 static void pack_rhs(const tspec_gemm_builtin_t *plan, const block_t *block, const char *rhs) {
   const tspec_gemm_t *gemm = &plan->gemm;
-  int64_t stride = gemm->rhs_transposed ? gemm->k : 1;
-  int64_t k_stride = gemm->rhs_transposed ? 1 : gemm->n;
-  int64_t start = block->column * stride + block->p * k_stride;
-  plan->pack(plan->packed_rhs, rhs + start * tspec_rt_dtype_bytes(gemm->in), plan->nr,
-             block->columns, block->k, stride, k_stride);
+  source_t from = {.count = block->columns,
+                   .k = block->k,
+                   .stride = gemm->rhs_transposed ? gemm->k : 1,
+                   .k_stride = gemm->rhs_transposed ? 1 : gemm->n};
+  int64_t start = block->column * from.stride + block->p * from.k_stride;
+  from.data = rhs + start * tspec_rt_dtype_bytes(gemm->in);
+  plan->pack(plan->packed_rhs, plan->nr, &from);
 }
 
 // All of m and k for one block of columns.
@@ -247,7 +259,7 @@ tspec_gemm_builtin_t *tspec_gemm_builtin_create(const tspec_gemm_t *gemm) {
   plan->sum = sum_of(gemm->in, gemm->out);
   plan->sum_bytes = tspec_rt_dtype_bytes(sum_dtype(plan->sum));
   plan->mr = plan->cpu->mr;
-  plan->nr = 2 * plan->cpu->vector_bytes / plan->sum_bytes;
+  plan->nr = INT64_C(2) * plan->cpu->vector_bytes / plan->sum_bytes;
   plan->pack = packers[plan->sum][gemm->in];
   int64_t k = least(BLOCK_K, gemm->k), columns = least(BLOCK_N, gemm->n);
   plan->packed_lhs = get_block(round_up(least(BLOCK_M, gemm->m), plan->mr) * k, plan->sum_bytes);

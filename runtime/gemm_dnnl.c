@@ -44,7 +44,7 @@ static struct library_t {
   dnnl_engine_t engine;
   dnnl_stream_t stream;
   tspec_gemm_dnnl_t *plans;
-#define MEMBER(name) __typeof__(name) *name;
+#define MEMBER(name) __typeof__(name) *name; // NOLINT(bugprone-macro-parentheses)
   FUNCTIONS(MEMBER)
 #undef MEMBER
 } lib;
