@@ -85,6 +85,104 @@ static void annotate_nodes(prop_program_t *program, prop_random_t *random, int l
   }
 }
 
+// An operand of a sum is split by the axes that the sum is to be pending over.
+static void split_operand(prop_program_t *program, prop_random_t *random, const prop_node_t *sum,
+                          const prop_sharding_t *pending) {
+  int index = prop_random_below(random, sum->noperands), dims[PROP_MAX_RANK];
+  int count = prop_summed_dims(program, sum, index, dims);
+  prop_node_t *operand = &program->nodes[sum->operands[index]];
+  if (count == 0 || operand->sharding.npending > 0) {
+    return;
+  }
+  prop_sharding_t split = {.written = PROP_WRITTEN_DIMS, .rank = operand->type.rank};
+  int chosen = dims[prop_random_below(random, count)];
+  for (int i = 0; i < split.rank; ++i) {
+    split.dims[i].open = true;
+    for (int k = 0; i == chosen && k < pending->npending; ++k) {
+      split.dims[i].pieces[split.dims[i].npieces++] = (prop_piece_t){.axis = pending->pending[k]};
+    }
+  }
+  operand->sharding = split;
+}
+
+static bool is_sum(const prop_node_t *node) {
+  return node->gen == &prop_gen_dot || node->gen == &prop_gen_reduce;
+}
+
+// A value and what it is made of are declared pending over the same axes: linear ops pass partial
+// results on, others must not.
+static void add_pending_chain(prop_program_t *program, prop_random_t *random, int node,
+                              const prop_sharding_t *pending, int depth) {
+  prop_node_t *at = &program->nodes[node];
+  if (at->kind != PROP_OP || at->type.dtype == TSPEC_DTYPE_BOOL || depth == 0) {
+    return;
+  }
+  at->sharding = *pending;
+  at->sharding.rank = at->type.rank;
+  if (at->type.rank == 0) {
+    at->sharding.written = PROP_WRITTEN_EMPTY;
+  }
+  bool sums = is_sum(at);
+  if (sums && prop_random_chance(random, 80)) {
+    split_operand(program, random, at, pending);
+  }
+  for (int i = 0; i < at->noperands && !sums; ++i) {
+    if (prop_random_chance(random, 75)) {
+      add_pending_chain(program, random, at->operands[i], pending, depth - 1);
+    }
+  }
+}
+
+// Where a chain ends: most often at what reads a sum.
+static int choose_end(const prop_program_t *program, prop_random_t *random) {
+  int found[PROP_MAX_NODES], count = 0;
+  for (int i = 0; i < program->nnodes; ++i) {
+    const prop_node_t *node = &program->nodes[i];
+    for (int k = 0; k < node->noperands; ++k) {
+      if (is_sum(&program->nodes[node->operands[k]]) && node->type.dtype != TSPEC_DTYPE_BOOL) {
+        found[count++] = i;
+        break;
+      }
+    }
+  }
+  return count > 0 && prop_random_chance(random, 70) ? found[prop_random_below(random, count)]
+                                                     : prop_random_below(random, program->nnodes);
+}
+
+// The kind in which what a value sums, or its operands sum, can be pending.
+static tspec_reduce_t kind_of_sums(const prop_program_t *program, const prop_node_t *node,
+                                   tspec_reduce_t otherwise) {
+  tspec_reduce_t kind = otherwise;
+  for (int k = -1; k < node->noperands; ++k) {
+    const prop_node_t *at = k < 0 ? node : &program->nodes[node->operands[k]];
+    if (is_sum(at)) {
+      kind = at->gen == &prop_gen_reduce && at->form <= TSPEC_REDUCE_MIN ? (tspec_reduce_t)at->form
+                                                                         : TSPEC_REDUCE_SUM;
+    }
+  }
+  return kind;
+}
+
+static void annotate_chains(prop_program_t *program, prop_random_t *random) {
+  int wanted = prop_random_chance(random, 50) ? 0 : 1 + prop_random_below(random, 3);
+  for (int i = 0; i < wanted && program->nmesh > 0; ++i) {
+    prop_sharding_t pending = {.written = PROP_WRITTEN_DIMS};
+    for (int d = 0; d < PROP_MAX_RANK; ++d) {
+      pending.dims[d].open = prop_random_chance(random, 80);
+    }
+    parts_t parts = {0};
+    for (int axis = 0; axis < program->nmesh; ++axis) {
+      parts.pieces[parts.count++] = (prop_piece_t){.axis = axis};
+    }
+    add_pending(&parts, random, &pending);
+    int end = choose_end(program, random);
+    if (prop_random_chance(random, 70)) {
+      pending.kind = kind_of_sums(program, &program->nodes[end], pending.kind);
+    }
+    add_pending_chain(program, random, end, &pending, 4);
+  }
+}
+
 static void annotate_results(prop_program_t *program, prop_random_t *random, int percent) {
   for (int e = 0; e < program->nentries; ++e) {
     for (int i = 0; i < program->entries[e].nresults; ++i) {
@@ -117,6 +215,7 @@ void prop_annotate(prop_program_t *program, prop_random_t *random) {
   static const int often[] = {0, 10, 30, 60};
   annotate_nodes(program, random, prop_random_chance(random, 80) ? 60 : 10,
                  often[prop_random_below(random, 4)]);
+  annotate_chains(program, random);
   annotate_results(program, random, prop_random_chance(random, 50) ? 50 : 0);
   add_rules(program, random);
 }

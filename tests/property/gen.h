@@ -56,6 +56,10 @@ double prop_dtype_epsilon(tspec_dtype_t dtype);
 /// The dtype that sums of `dtype` are made in.
 tspec_dtype_t prop_dtype_sum(tspec_dtype_t dtype);
 
+/// The dims of an operand over which a reduction or a product sums; 0: none, or another op.
+int prop_summed_dims(const prop_program_t *program, const prop_node_t *node, int operand,
+                     int *out_dims);
+
 bool prop_fits_any(const prop_type_t *type, int detail);
 bool prop_fits_float(const prop_type_t *type, int detail);
 bool prop_fits_number(const prop_type_t *type, int detail);

@@ -185,11 +185,13 @@ static prop_type_t random_partner(prop_make_t *make, const prop_type_t *type) {
 static int pick_partner(prop_make_t *make, const prop_type_t *type) {
   const prop_program_t *program = make->program;
   int found[PROP_MAX_NODES], count = 0;
+  // half of the time only what was computed, so that two results meet
+  bool computed = prop_random_chance(make->random, 50);
   for (int i = 0; i < program->nnodes; ++i) {
     prop_type_t merged = {.dtype = type->dtype};
     const prop_node_t *node = &program->nodes[i];
-    if ((node->entry < 0 || node->entry == make->entry) && node->type.dtype == type->dtype &&
-        merge_shapes(type, &node->type, &merged)) {
+    if ((!computed || node->kind == PROP_OP) && (node->entry < 0 || node->entry == make->entry) &&
+        node->type.dtype == type->dtype && merge_shapes(type, &node->type, &merged)) {
       found[count++] = i;
     }
   }

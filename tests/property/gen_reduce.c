@@ -11,7 +11,7 @@ enum { ATTR_MASK, ATTR_KEEP };
 static bool make_reduce(const prop_gen_t *gen, prop_make_t *make, prop_node_t *node) {
   bool reduction = gen == &prop_gen_reduce;
   node->form = reduction ? prop_random_below(make->random, TSPEC_REDUCE_COUNT) : 0;
-  if (prop_random_chance(make->random, 40)) {
+  if (prop_random_chance(make->random, 30)) {
     node->form = TSPEC_REDUCE_SUM;
   }
   bool logical = node->form == TSPEC_REDUCE_ALL || node->form == TSPEC_REDUCE_ANY;
@@ -103,7 +103,7 @@ static void print_reduce(const prop_program_t *program, const prop_node_t *node,
 }
 
 const prop_gen_t prop_gen_reduce = {.name = "reduce",
-                                    .weight = 14,
+                                    .weight = 20,
                                     .make = make_reduce,
                                     .infer = infer_reduce,
                                     .print = print_reduce};
@@ -465,4 +465,27 @@ static void print_dot(const prop_program_t *program, const prop_node_t *node, ts
 }
 
 const prop_gen_t prop_gen_dot = {
-    .name = "dot", .weight = 20, .make = make_dot, .infer = infer_dot, .print = print_dot};
+    .name = "dot", .weight = 32, .make = make_dot, .infer = infer_dot, .print = print_dot};
+
+// ---- what is summed ----------------------------------------------------------------------------
+
+int prop_summed_dims(const prop_program_t *program, const prop_node_t *node, int operand,
+                     int *out_dims) {
+  const prop_type_t *type = &prop_operand(program, node, operand)->type;
+  int count = 0;
+  for (int i = 0; i < type->rank; ++i) {
+    bool summed = false;
+    if (node->gen == &prop_gen_reduce) {
+      summed = (node->attrs[ATTR_MASK] >> i) & 1;
+    } else if (node->gen == &prop_gen_dot && node->form == DOT_MATMUL) {
+      summed = i == type->rank - (operand == 1 && type->rank > 1 ? 2 : 1);
+    } else if (node->gen == &prop_gen_dot) {
+      labels_t out = labels_of(node, node->noperands);
+      summed = !holds(out.count, out.labels, labels_of(node, operand).labels[i]);
+    }
+    if (summed) {
+      out_dims[count++] = i;
+    }
+  }
+  return count;
+}
