@@ -39,6 +39,7 @@ typedef struct tspec_value_t {
   int index;                        ///< which result, or which argument
   tspec_range_t range;              ///< where it is declared or computed
   int64_t offset_bytes;             ///< in the arena (kernels level, after plan-memory); else -1
+  struct tspec_value_t *replaced_by; ///< while a pass replaces many values (passes/steps.h), else NULL
 } tspec_value_t;
 
 struct tspec_op_t {

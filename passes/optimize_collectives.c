@@ -34,6 +34,7 @@ static void share_equal(tspec_pass_run_t *run, tspec_func_t *func) {
   tspec_op_t **previous = TSPEC_ARENA_NEW(run->scratch, tspec_op_t *, nvalues);
   for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
     next = op->next;
+    tspec_op_settle(op);
     if (!tspec_op_is_step(op)) {
       continue;
     }
@@ -45,6 +46,7 @@ static void share_equal(tspec_pass_run_t *run, tspec_func_t *func) {
       last_reader[op->operands[0]->id] = op;
     }
   }
+  tspec_func_settle(func);
   tspec_func_remove_dead(func);
 }
 
@@ -107,10 +109,12 @@ static void shorten_chains(tspec_pass_run_t *run, tspec_func_t *func) {
   bool *goes_on = find_links(run, func, nreads, tspec_func_number(func));
   for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
     next = op->next;
+    tspec_op_settle(op);
     if (tspec_op_is_step(op) && !goes_on[op->results[0]->id]) {
       shorten_chain(run, func, op, nreads);
     }
   }
+  tspec_func_settle(func);
   tspec_func_remove_dead(func);
 }
 

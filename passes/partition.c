@@ -21,10 +21,12 @@ bool tspec_pass_partition(tspec_pass_run_t *run) {
     tspec_func_t *func = run->program->funcs[i];
     for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
       next = op->next;
+      tspec_op_settle(op);
       if ((tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0) {
         expand(run, func, op);
       }
     }
+    tspec_func_settle(func);
     tspec_func_remove_dead(func);
   }
   run->program->level = TSPEC_LEVEL_LOCAL;

@@ -227,11 +227,13 @@ static void shorten_chains(reshard_t *pass) {
 static void drop_empty(reshard_t *pass) {
   for (tspec_op_t *op = pass->func->first, *next = NULL; op != NULL; op = next) {
     next = op->next;
+    tspec_op_settle(op);
     if (op->kind == TSPEC_OP_reshard &&
         tspec_sharding_same_layout(op->operands[0]->sharding, op->results[0]->sharding)) {
       tspec_op_replace(pass->func, op, op->operands[0]);
     }
   }
+  tspec_func_settle(pass->func);
 }
 
 // ---- the pass ---------------------------------------------------------------------------------

@@ -55,8 +55,30 @@ void tspec_op_replace(tspec_func_t *func, tspec_op_t *op, tspec_value_t *value) 
   if (value->name == NULL) {
     value->name = op->results[0]->name;
   }
-  tspec_value_replace(func, op->results[0], value, NULL);
+  op->results[0]->replaced_by = value;
   tspec_op_remove(func, op);
+}
+
+static tspec_value_t *settled(tspec_value_t *value) {
+  while (value->replaced_by != NULL) {
+    value = value->replaced_by;
+  }
+  return value;
+}
+
+void tspec_op_settle(tspec_op_t *op) {
+  for (int i = 0; i < op->noperands; i++) {
+    op->operands[i] = settled(op->operands[i]);
+  }
+}
+
+void tspec_func_settle(tspec_func_t *func) {
+  for (tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    tspec_op_settle(op);
+  }
+  for (int i = 0; i < func->nresults; i++) {
+    func->results[i].value = settled(func->results[i].value);
+  }
 }
 
 int *tspec_func_count_reads(tspec_arena_t *arena, tspec_func_t *func) {

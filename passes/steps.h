@@ -18,9 +18,13 @@ tspec_step_t tspec_step_of_op(const tspec_op_t *op);
 tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
                             tspec_value_t *value, const tspec_step_t *step);
 
-/// Gives `value` to the readers of the op's only result, with its name if it has none, and takes
-/// the op out.
+/// Takes the op out; `value` stands for its only result, with its name if it has none. Readers are
+/// told by the two below, so that a walk over a function that replaces many values stays linear.
 void tspec_op_replace(tspec_func_t *func, tspec_op_t *op, tspec_value_t *value);
+/// Makes an op read what stands for its operands: first thing in a walk that replaces.
+void tspec_op_settle(tspec_op_t *op);
+/// The same for all ops and results: after the walk.
+void tspec_func_settle(tspec_func_t *func);
 
 /// How often each value is read, by id: by operands and as a result. Numbers the values.
 int *tspec_func_count_reads(tspec_arena_t *arena, tspec_func_t *func);
