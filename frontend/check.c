@@ -70,9 +70,14 @@ tspec_program_t *tspec_check(tspec_arena_t *arena, tspec_sources_t *sources,
                        .sources = sources,
                        .diag = diag,
                        .options = options == NULL ? &none : options,
+                       .max_steps = TSPEC_CHECK_MAX_STEPS,
                        .params_dtype = TSPEC_DTYPE_F32,
                        .compute_dtype = TSPEC_DTYPE_F32,
                        .reduce_dtype = TSPEC_DTYPE_F32};
+  if (c.options->max_steps > 0) {
+    c.max_steps = c.options->max_steps;
+  }
+  c.steps_left = c.max_steps;
   int nerrors = diag->nerrors;
   c.program = tspec_program_create(arena, program_name(&c, main->file));
   c.program->level = TSPEC_LEVEL_GLOBAL;

@@ -18,8 +18,10 @@ typedef struct tspec_check_options_t {
   const char *const *rules; ///< paths of rules files, in order (--rules)
   size_t nentries;
   const char *const *entries; ///< --entry; only checked here: all entries are propagated together
-  bool strict; ///< promises hold under --mesh and --set, too (`diag` makes warnings errors)
-  bool lint;   ///< more said about rules: fallbacks taken, rules that an '@' overrides
+  bool strict;       ///< promises hold under --mesh and --set, too (`diag` makes warnings errors)
+  int64_t max_steps; ///< how many expressions, calls and iterations may be worked out in all; 0:
+                     ///< the language's limit
+  bool lint; ///< more said about rules: fallbacks taken, rules that an '@' overrides
 } tspec_check_options_t;
 
 /// Checks a program: `main`, what it imports (files relative to the importing one), the rules

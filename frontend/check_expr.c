@@ -210,6 +210,9 @@ static tspec_cv_t check_binary_expr(tspec_checker_t *c, const tspec_ast_expr_t *
 // ---- all -------------------------------------------------------------------------------------
 
 tspec_cv_t tspec_check_reference(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
+  if (!tspec_check_spend(c, expr->range, 1)) {
+    return tspec_cv_error();
+  }
   switch (expr->kind) {
   case TSPEC_AST_EXPR_NUMBER:
     return tspec_cv_number(expr->u.number.value);

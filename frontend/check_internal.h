@@ -155,6 +155,9 @@ struct tspec_slot_t {
 /// How deep calls, instances and sizes may nest: more would be no program for people, and the
 /// checker recurses.
 enum { TSPEC_CHECK_MAX_DEPTH = 500, TSPEC_CHECK_MAX_LOOP = 1000000 };
+/// How many expressions, calls and iterations are worked out in all: calls that call twice grow
+/// without bound long before they nest too deep.
+enum { TSPEC_CHECK_MAX_STEPS = 5000000 };
 
 // ---- scopes ----------------------------------------------------------------------------------
 
@@ -209,6 +212,8 @@ struct tspec_checker_t {
   tspec_rules_t *rules;
   tspec_frame_t *frame; ///< where expressions are looked up
   tspec_entry_t *entry; ///< NULL: declarations, no ops
+  int64_t max_steps;    ///< the limit
+  int64_t steps_left;   ///< below 0: the limit was met and reported
   int depth;            ///< of calls, instances and sizes that need each other
   tspec_names_t reported;
   bool last_dropped;         ///< the last error was said before: so were its notes
@@ -243,7 +248,10 @@ void tspec_check_note(tspec_checker_t *c, tspec_range_t range, const char *forma
     __attribute__((format(printf, 3, 4)));
 /// Names the callers of the last error if that is still due; before its frame goes.
 void tspec_check_flush_trace(tspec_checker_t *c);
-/// Goes one level down; false after a report that this is too deep. `tspec_check_leave` comes back.
+/// Counts steps against the limit; false after a report (once) that there are too many.
+bool tspec_check_spend(tspec_checker_t *c, tspec_range_t range, int64_t steps);
+/// Goes one level down; false after a report that this is too deep or too much. `tspec_check_leave`
+/// comes back.
 bool tspec_check_enter(tspec_checker_t *c, tspec_range_t range, const char *what);
 void tspec_check_leave(tspec_checker_t *c);
 /// Passes on what a layer below reported to a diag of its own.

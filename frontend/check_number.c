@@ -222,7 +222,7 @@ bool tspec_check_loop(tspec_checker_t *c, const tspec_ast_expr_t *lo, const tspe
                       (long long)(*out_hi - *out_lo), TSPEC_CHECK_MAX_LOOP);
     return false;
   }
-  return ok;
+  return ok && (*out_hi <= *out_lo || tspec_check_spend(c, hi->range, *out_hi - *out_lo));
 }
 
 bool tspec_cv_whole(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range, const char *what,

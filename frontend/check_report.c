@@ -84,7 +84,24 @@ void tspec_check_note(tspec_checker_t *c, tspec_range_t range, const char *forma
   va_end(args);
 }
 
+bool tspec_check_spend(tspec_checker_t *c, tspec_range_t range, int64_t steps) {
+  if (c->steps_left < 0) {
+    return false;
+  }
+  c->steps_left -= steps;
+  if (c->steps_left < 0) {
+    tspec_check_error(c, range,
+                      "with calls inlined and loops unrolled the program is too long: more than "
+                      "%lld expressions, calls and iterations",
+                      (long long)c->max_steps);
+  }
+  return c->steps_left >= 0;
+}
+
 bool tspec_check_enter(tspec_checker_t *c, tspec_range_t range, const char *what) {
+  if (!tspec_check_spend(c, range, 1)) {
+    return false;
+  }
   if (c->depth >= TSPEC_CHECK_MAX_DEPTH) {
     tspec_check_error(c, range, "%s nest deeper than %d", what, TSPEC_CHECK_MAX_DEPTH);
     return false;

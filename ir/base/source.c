@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ir/base/vec.h"
 
@@ -96,9 +97,15 @@ uint32_t tspec_sources_read(tspec_sources_t *sources, const char *path) {
   return number;
 }
 
+// Devices and pipes are not read: the path comes from a text, and they may never end.
+static bool is_file(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 uint32_t tspec_sources_intern(tspec_sources_t *sources, const char *path) {
   uint32_t known = find_path(sources, path);
-  if (known == 0) {
+  if (known == 0 && is_file(path)) {
     known = tspec_sources_read(sources, path);
   }
   return known != 0 ? known : tspec_sources_add(sources, path, "", 0);

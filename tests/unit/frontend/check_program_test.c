@@ -447,3 +447,29 @@ Test(check_program, a_hundred_thousand_ops_are_quick) {
   cr_expect(eq(long, count, 500 * (3 + 2 * 32 * 3)));
   checked_deinit(&c);
 }
+
+// Refused with one message that says so.
+static void check_too_long(const char *program) {
+  tspec_check_options_t options = {.max_steps = 10000};
+  checked_t c;
+  check_text(&c, program, &options);
+  cr_assert(eq(ptr, c.program, NULL), "%s", program);
+  cr_assert(eq(int, checked_count(&c, "more than 10000 expressions, calls and iterations"), 1),
+            "%s", checked_messages(&c));
+  checked_deinit(&c);
+}
+
+Test(check_program, growth_without_bound_is_refused, .timeout = 60) {
+  char calls[4000] = "fn g0(x) {\n  return x\n}\n";
+  for (int i = 1; i < 60; ++i) {
+    size_t length = strlen(calls);
+    snprintf(calls + length, sizeof calls - length, "fn g%d(x) {\n  return g%d(g%d(x))\n}\n", i,
+             i - 1, i - 1);
+  }
+  strcat(calls, "entry fn main(x: f32[2]) -> (y: f32[2]) {\n  return g59(x)\n}\n");
+  check_too_long(calls);
+  check_too_long("entry fn main(x: f32[2]) -> (y: f32[2]) {\n  for i in 0..1000000 {\n"
+                 "    for j in 0..1000000 {\n    }\n  }\n  return x\n}\n");
+  check_too_long("for i in 0..5000 {\n  for j in 0..1000000 {\n  }\n}\n"
+                 "entry fn main(x: f32[2]) -> (y: f32[2]) {\n  return x\n}\n");
+}
