@@ -1,0 +1,12 @@
+#!/bin/sh
+# The demo's commands: labels and logits are those of the training script, the accuracy is what it reached.
+#   digits.sh TSPECC EXAMPLES WORK
+set -eu
+tspecc=$1 digits=$2/digits work=$3
+mkdir -p "$work"
+"$tspecc" "$digits/digits.tspec" -o "$work/digits"
+"$work/digits" predict --load "$digits/weights.safetensors" --in "x=$digits/test_x.npy" --out "label=$work/label.npy"
+cmp "$work/label.npy" "$digits/test_label.npy"
+accuracy=$("$work/digits" evaluate --load "$digits/weights.safetensors" --in "x=$digits/test_x.npy" --in "y=$digits/test_y.npy")
+echo "$accuracy"
+echo "$accuracy" | awk '$1 == "accuracy" && $2 >= 0.95 && $2 <= 1 { found = 1 } END { exit !found }'
