@@ -42,7 +42,7 @@ static inline void mpi_test_start(mpi_test_t *test, uint64_t seed) {
   *test = (mpi_test_t){.random = seed * 2 + 1};
   if (getenv("OMPI_COMM_WORLD_SIZE") == NULL) {
     test->comm = tspec_comm_self_create();
-  } else if (tspec_comm_mpi_create(&error, &test->comm) != TSPEC_RT_OK) {
+  } else if (tspec_comm_mpi_create(NULL, &error, &test->comm) != TSPEC_RT_OK) {
     fprintf(stderr, "%s\n", error.text);
     exit(1);
   }
