@@ -29,6 +29,7 @@ if config.tspec_sanitize not in ("ON", "1", "TRUE"):
     config.available_features.add("no-sanitizer")
 
 config.substitutions.append(("%python", "python3"))
+config.substitutions.append(("%examples", os.path.join(os.path.dirname(__file__), "..", "..", "examples")))
 config.substitutions.append(("%tspecc_path", os.path.join(config.tspec_build_dir, "bin", "tspecc")))
 config.substitutions.append(("%mpirun", config.tspec_mpirun))
 config.substitutions.append(("%irdl", os.path.join(config.tspec_build_dir, "share", "tspec", "tspec.irdl.mlir")))
