@@ -21,7 +21,7 @@ typedef struct tspec_check_options_t {
   bool strict;       ///< promises hold under --mesh and --set, too (`diag` makes warnings errors)
   int64_t max_steps; ///< how many expressions, calls and iterations may be worked out in all; 0:
                      ///< the language's limit
-  bool lint; ///< more said about rules: fallbacks taken, rules that an '@' overrides
+  bool lint;         ///< more said about rules: fallbacks taken, rules that an '@' overrides
 } tspec_check_options_t;
 
 /// Checks a program: `main`, what it imports (files relative to the importing one), the rules

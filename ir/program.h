@@ -33,13 +33,13 @@ typedef struct tspec_op_t tspec_op_t;
 typedef struct tspec_value_t {
   int id;            ///< dense within the function after tspec_func_number; else as made
   tspec_type_t type; ///< the whole tensor, at every level
-  const tspec_sharding_t *sharding; ///< NULL: nothing said. From `sharded` on: closed, never NULL
-  const char *name;                 ///< path of the let, param or input ("blocks/mlp/h"), or NULL
-  tspec_op_t *def;                  ///< NULL: an argument
-  int index;                        ///< which result, or which argument
-  tspec_range_t range;              ///< where it is declared or computed
-  int64_t offset_bytes;             ///< in the arena (kernels level, after plan-memory); else -1
-  struct tspec_value_t *replaced_by; ///< while a pass replaces many values (passes/steps.h), else NULL
+  const tspec_sharding_t *sharding;  ///< NULL: nothing said. From `sharded` on: closed, never NULL
+  const char *name;                  ///< path of the let, param or input ("blocks/mlp/h"), or NULL
+  tspec_op_t *def;                   ///< NULL: an argument
+  int index;                         ///< which result, or which argument
+  tspec_range_t range;               ///< where it is declared or computed
+  int64_t offset_bytes;              ///< in the arena (kernels level, after plan-memory); else -1
+  struct tspec_value_t *replaced_by; ///< set while a pass replaces values (passes/steps.h)
 } tspec_value_t;
 
 struct tspec_op_t {

@@ -25,7 +25,7 @@ typedef struct tspec_codegen_t {
   const char *compiler;   ///< goes into the image: "tspecc 0.1.0"
   const char *tspecc_dir; ///< folder of the running tspecc: libtspecrt.a is looked for in it, in
                           ///< ../lib, then where the build put it; NULL: only the last
-  bool verbose; ///< print the link command to stderr
+  bool verbose;           ///< print the link command to stderr
 } tspec_codegen_t;
 
 /// Checks `cpu` (NULL: native) before anything is compiled. Errors: false after reporting at
