@@ -300,7 +300,7 @@ static bool check_sizes(tspec_checker_t *c, einsum_t *e, const char *text) {
       return false;
     }
     for (int k = 0; k < type.rank; ++k) {
-      int label = e->labels[i][k];
+      int label = (unsigned char)e->labels[i][k];
       if (e->sizes[label] == 0) {
         e->sizes[label] = type.dims[k];
         from[label] = i;
@@ -357,7 +357,7 @@ static void reduce_alone(tspec_checker_t *c, einsum_t *e, int operand) {
 static char *product_labels(tspec_checker_t *c, const einsum_t *e, const char *so_far, int i) {
   char *labels = TSPEC_ARENA_NEW(c->arena, char, 128);
   if (i + 1 == e->noperands) {
-    return strcpy(labels, e->out);
+    return memcpy(labels, e->out, strlen(e->out) + 1);
   }
   int n = 0;
   for (const char *label = so_far; *label != '\0'; ++label) {

@@ -127,7 +127,7 @@ static bool slice_dim(tspec_checker_t *c, view_t *view, int dim, const tspec_ast
                       "the step of a slice", &view->steps[dim])) {
     return false;
   }
-  if (view->steps[dim] < 1) {
+  if (index->step != NULL && view->steps[dim] < 1) {
     tspec_check_error(c, index->step->range,
                       "the step of a slice must be at least 1, but is %lld; reverse(x, dims) turns "
                       "a dim around",
