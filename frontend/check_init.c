@@ -8,15 +8,17 @@
 // standard one: sqrt(1 - 4 phi(2) / (2 Phi(2) - 1)). JAX divides by it, too.
 static const double kCutStddev = 0.87962566103423978;
 
+enum { MAX_ARGS = 2 };
+
 typedef enum fan_t { FAN_NONE, FAN_XAVIER, FAN_HE, FAN_LECUN } fan_t;
 
 typedef struct initializer_t {
   const char *name;
   tspec_init_kind_t kind;
-  int nargs; ///< at most 2
-  const char *args[2];
+  int nargs;
+  const char *args[MAX_ARGS];
   bool optional; ///< all arguments have defaults: those below
-  double defaults[2];
+  double defaults[MAX_ARGS];
   fan_t fan;
 } initializer_t;
 
@@ -65,12 +67,12 @@ static int find_arg(const initializer_t *init, const char *name) {
 
 static bool read_args(tspec_checker_t *c, const initializer_t *init, const tspec_ast_expr_t *expr,
                       double *out_args) {
-  bool given[2] = {false, false};
+  bool given[MAX_ARGS] = {false};
   size_t count = expr->kind == TSPEC_AST_EXPR_CALL ? expr->u.call.args.count : 0;
   for (size_t i = 0; i < count; ++i) {
     const tspec_ast_arg_t *arg = &expr->u.call.args.items[i];
     int index = arg->name.text != NULL ? find_arg(init, arg->name.text) : (int)i;
-    if (index < 0 || index >= init->nargs || given[index]) {
+    if (index < 0 || index >= init->nargs || index >= MAX_ARGS || given[index]) {
       tspec_check_error(c, arg->range, "'%s' takes no such argument; it has %d: %s%s%s", init->name,
                         init->nargs, init->nargs > 0 ? init->args[0] : "none",
                         init->nargs > 1 ? ", " : "", init->nargs > 1 ? init->args[1] : "");
@@ -82,7 +84,7 @@ static bool read_args(tspec_checker_t *c, const initializer_t *init, const tspec
       return false;
     }
   }
-  for (int i = 0; i < init->nargs && !init->optional; ++i) {
+  for (int i = 0; i < init->nargs && i < MAX_ARGS && !init->optional; ++i) {
     if (!given[i]) {
       tspec_check_error(c, expr->range, "'%s' needs its argument '%s'", init->name, init->args[i]);
       return false;

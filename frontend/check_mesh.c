@@ -125,6 +125,7 @@ static bool apply_mesh_part(tspec_checker_t *c, const char *part, bool is_fixed,
     TSPEC_VEC_PUSH(c->arena, axes, (tspec_mesh_axis_t){.name = name});
     index = (int)axes->count - 1;
   }
+  TSPEC_CHECK(axes->items != NULL);
   axes->items[index].size = size;
   return true;
 }

@@ -171,7 +171,8 @@ static tspec_value_t *simplify_transpose(simplify_t *pass, tspec_op_t *op) {
   return is_identity_perm(tspec_op_get_attr(op, "perm")) ? op->operands[0] : NULL;
 }
 
-static tspec_value_t *simplify_reshape(tspec_op_t *op) {
+static tspec_value_t *simplify_reshape(simplify_t *pass, tspec_op_t *op) {
+  (void)pass;
   tspec_value_t *from = op->operands[0];
   // A let between the two may be what propagation is to see.
   if (is_kind(from, TSPEC_OP_reshape) && from->name == NULL) {
@@ -180,18 +181,18 @@ static tspec_value_t *simplify_reshape(tspec_op_t *op) {
   return tspec_shape_equal(op->operands[0]->type, op->results[0]->type) ? op->operands[0] : NULL;
 }
 
-static tspec_value_t *simplify_shape(simplify_t *pass, tspec_op_t *op) {
-  switch ((int)op->kind) {
-  case TSPEC_OP_transpose:
-    return simplify_transpose(pass, op);
-  case TSPEC_OP_reshape:
-    return simplify_reshape(op);
-  case TSPEC_OP_broadcast:
-    return tspec_shape_equal(op->operands[0]->type, op->results[0]->type) ? op->operands[0] : NULL;
-  default:
-    return NULL;
-  }
+// A broadcast to the shape that its operand has.
+static tspec_value_t *simplify_broadcast(simplify_t *pass, tspec_op_t *op) {
+  (void)pass;
+  return tspec_shape_equal(op->operands[0]->type, op->results[0]->type) ? op->operands[0] : NULL;
 }
+
+// By kind: the value that an op is, or NULL; NULL where there is nothing to know.
+static tspec_value_t *(*const kSimplifiers[TSPEC_OP_COUNT])(simplify_t *, tspec_op_t *) = {
+    [TSPEC_OP_transpose] = simplify_transpose,
+    [TSPEC_OP_reshape] = simplify_reshape,
+    [TSPEC_OP_broadcast] = simplify_broadcast,
+};
 
 // ---- one op -----------------------------------------------------------------------------------
 
@@ -225,7 +226,7 @@ static void simplify_op(simplify_t *pass, tspec_op_t *op) {
     return;
   }
   double splat = 0;
-  tspec_value_t *same = simplify_shape(pass, op);
+  tspec_value_t *same = kSimplifiers[op->kind] != NULL ? kSimplifiers[op->kind](pass, op) : NULL;
   if (same == NULL) {
     same = tspec_fold_neutral(op);
   }
