@@ -389,6 +389,9 @@ static bool generate(tspec_driver_t *driver, const char *path) {
       .verbose = driver->command->verbose,
   };
   bool ok = backend->codegen(driver->program, &options, &driver->diag);
+  if (options.emit == TSPEC_EMIT_OBJ && !to_stdout) {
+    ok = ok && tspec_driver_write_header(driver, path);
+  }
   if (to_stdout) {
     ok = ok && print_file(driver, options.output);
     rmdir(folder);

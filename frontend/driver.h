@@ -1,5 +1,6 @@
 // The parts of tspecc: driver.c reads the command and runs the pipeline, driver_backend.c opens
-// libtspec.so, driver_dump.c prints programs, driver_report.c the reports, driver_list.c the lists.
+// libtspec.so, driver_dump.c prints programs, driver_report.c the reports, driver_list.c the lists,
+// driver_header.c the header of an object file.
 #ifndef TSPEC_FRONTEND_DRIVER_H
 #define TSPEC_FRONTEND_DRIVER_H
 
@@ -73,6 +74,12 @@ bool tspec_driver_check(tspec_driver_t *driver);
 void tspec_driver_report(const tspec_driver_t *driver, bool json, tspec_buf_t *buf);
 void tspec_driver_shardings(const tspec_driver_t *driver, bool json, tspec_buf_t *buf);
 void tspec_driver_annotate(const tspec_driver_t *driver, tspec_buf_t *buf);
+
+// ---- driver_header.c ----
+
+/// The C header of the object file `object`, beside it: "gpt.h" for "gpt.o". Errors: false after
+/// reporting.
+bool tspec_driver_write_header(tspec_driver_t *driver, const char *object);
 
 // ---- driver_list.c ----
 

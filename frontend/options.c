@@ -192,7 +192,8 @@ static const option_t kOptions[] = {
     {"--rules", TAKES_VALUE, "FILE", "shard rules that come before the program's", set_rules},
     {"--ranks", TAKES_VALUE, "N", "number of ranks, for a mesh size of -1", set_nranks},
     {"--cpu", TAKES_VALUE, "C", "native, x86-64-v2, x86-64-v3, x86-64-v4 or a CPU's name", set_cpu},
-    {"--emit", TAKES_VALUE, "KIND", "exe (default), obj, asm, llvm, mlir or tspec", set_emit},
+    {"--emit", TAKES_VALUE, "KIND", "exe (default), obj (and a C header), asm, llvm, mlir or tspec",
+     set_emit},
     {"--dump-ir", TAKES_MAYBE, "LEVEL",
      "print source, global, sharded (default), local, kernels,\n"
      "                          before:PASS, after:PASS or all",

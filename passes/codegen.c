@@ -1,7 +1,6 @@
 // LLVM's part of code generation: a wrapper per kernel, the image as data, O3 for a CPU, the file.
 #include "passes/codegen.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -122,16 +121,8 @@ static LLVMValueRef add_constant(codegen_t *c, const char *name, LLVMValueRef va
 
 /// "tspec_program", or with the program's name in it for an object that is linked by others.
 static const char *program_symbol(codegen_t *c) {
-  if (c->options->emit == TSPEC_EMIT_EXE) {
-    return "tspec_program";
-  }
-  char *symbol = tspec_arena_printf(&c->arena, "tspec_program_%s", c->program->name);
-  for (char *at = symbol; *at != 0; at++) {
-    if (!isalnum((unsigned char)*at)) {
-      *at = '_';
-    }
-  }
-  return symbol;
+  return c->options->emit == TSPEC_EMIT_EXE ? "tspec_program"
+                                            : tspec_image_symbol(c->program, &c->arena);
 }
 
 static void build_program(codegen_t *c) {

@@ -2,6 +2,7 @@
 // that point to them; offset 0 is the header, filled in at the end.
 #include "passes/image.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,4 +382,12 @@ const void *tspec_image_build(const tspec_program_t *program, const tspec_image_
   *out_bytes = w.bytes.length;
   tspec_buf_deinit(&w.bytes);
   return copy;
+}
+
+const char *tspec_image_symbol(const tspec_program_t *program, tspec_arena_t *arena) {
+  char *symbol = tspec_arena_printf(arena, "tspec_program_%s", program->name);
+  for (char *at = symbol; *at != '\0'; at++) {
+    *at = isalnum((unsigned char)*at) ? *at : '_';
+  }
+  return symbol;
 }

@@ -20,4 +20,8 @@ const void *tspec_image_build(const tspec_program_t *program, const tspec_image_
                               const tspec_sources_t *sources, tspec_arena_t *arena,
                               size_t *out_bytes);
 
+/// How others that link an object file name the program: "tspec_program_NAME", with '_' for what C
+/// has not in names. In `arena`.
+const char *tspec_image_symbol(const tspec_program_t *program, tspec_arena_t *arena);
+
 #endif

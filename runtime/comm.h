@@ -72,14 +72,17 @@ struct tspec_comm_t {
 /// One rank, no MPI. Errors: NULL when out of memory.
 tspec_comm_t *tspec_comm_self_create(void);
 
-/// Loads the MPI backend and starts MPI (unless it runs already). Looked for in $TSPEC_RT_DIR, next
-/// to the executable, and where it was built and installed. Errors: TSPEC_RT_COMM in `error`.
-/// Ranks: collective over all of MPI_COMM_WORLD.
-tspec_rt_status_t tspec_comm_mpi_create(tspec_rt_error_t *error, tspec_comm_t **out_comm);
+/// Loads the MPI backend. `communicator` points to an MPI_Comm of the caller's, which is
+/// duplicated; NULL: MPI_COMM_WORLD, and MPI is started unless it runs already. The backend is
+/// looked for in $TSPEC_RT_DIR, next to the executable, and where it was built and installed.
+/// Errors: TSPEC_RT_COMM in `error`. Ranks: collective over all of the communicator.
+tspec_rt_status_t tspec_comm_mpi_create(const void *communicator, tspec_rt_error_t *error,
+                                        tspec_comm_t **out_comm);
 
-#define TSPEC_COMM_SHIM_VERSION 1
+#define TSPEC_COMM_SHIM_VERSION 2
 /// What the shim defines, found by name: "tspec_comm_mpi_open". NULL after writing the reason to
-/// `error` if MPI does not start or the version differs.
-typedef tspec_comm_t *(*tspec_comm_open_fn_t)(int version, char *error, size_t error_bytes);
+/// `error` if MPI does not start, the communicator is not one, or the version differs.
+typedef tspec_comm_t *(*tspec_comm_open_fn_t)(int version, const void *communicator, char *error,
+                                              size_t error_bytes);
 
 #endif

@@ -64,7 +64,8 @@ static void *load_shim(char *path, size_t bytes, bool *out_broken) {
   return library;
 }
 
-tspec_rt_status_t tspec_comm_mpi_create(tspec_rt_error_t *error, tspec_comm_t **out_comm) {
+tspec_rt_status_t tspec_comm_mpi_create(const void *communicator, tspec_rt_error_t *error,
+                                        tspec_comm_t **out_comm) {
   *out_comm = NULL;
   char path[PATH_MAX + sizeof SHIM_NAME + 1];
   bool broken = false;
@@ -85,7 +86,7 @@ tspec_rt_status_t tspec_comm_mpi_create(tspec_rt_error_t *error, tspec_comm_t **
     return tspec_rt_fail(error, TSPEC_RT_COMM, "'%s' is not this runtime's MPI backend", path);
   }
   char reason[256] = "";
-  *out_comm = open_shim(TSPEC_COMM_SHIM_VERSION, reason, sizeof reason);
+  *out_comm = open_shim(TSPEC_COMM_SHIM_VERSION, communicator, reason, sizeof reason);
   if (*out_comm == NULL) {
     return tspec_rt_fail(error, TSPEC_RT_COMM, "cannot start MPI: %s", reason);
   }

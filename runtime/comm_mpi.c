@@ -56,14 +56,21 @@ static tspec_rt_status_t out_of_memory(tspec_comm_t *comm) {
   return TSPEC_RT_MEMORY;
 }
 
+// Nothing may be freed after the caller has ended MPI.
+static void free_comm(MPI_Comm *mpi) {
+  int ended = 0;
+  (void)MPI_Finalized(&ended);
+  if (!ended && *mpi != MPI_COMM_NULL) {
+    (void)MPI_Comm_free(mpi);
+  }
+}
+
 static void mpi_group_destroy(tspec_comm_group_t *base) {
   mpi_group_t *group = group_of(base);
   if (group == NULL) {
     return;
   }
-  if (group->mpi != MPI_COMM_NULL) {
-    (void)MPI_Comm_free(&group->mpi);
-  }
+  free_comm(&group->mpi);
   free(group->members);
   free((void *)group->requests);
   free(group->counts);
@@ -411,9 +418,7 @@ static void mpi_destroy(tspec_comm_t *base) {
   }
   free(comm->board_ranks);
   mpi_group_destroy(base->world);
-  if (comm->mpi != MPI_COMM_NULL) {
-    (void)MPI_Comm_free(&comm->mpi);
-  }
+  free_comm(&comm->mpi);
   if (comm->owns_mpi) {
     (void)MPI_Finalize();
   }
@@ -449,10 +454,38 @@ static bool make_world(mpi_comm_t *comm) {
   return status == TSPEC_RT_OK;
 }
 
-__attribute__((visibility("default"))) tspec_comm_t *tspec_comm_mpi_open(int version, char *error,
-                                                                         size_t error_bytes);
+// Starts MPI unless it runs. With a communicator of the caller's it must run, and the communicator
+// must be one that ranks can be counted in.
+static bool start_mpi(mpi_comm_t *comm, const MPI_Comm *given, char *error, size_t error_bytes) {
+  int running = 0;
+  int ended = 0;
+  int is_inter = 0;
+  int provided = 0;
+  (void)MPI_Initialized(&running);
+  (void)MPI_Finalized(&ended);
+  const char *reason = NULL;
+  if (ended) {
+    reason = "MPI has ended";
+  } else if (given == NULL && !running) {
+    // The watchdog's thread may abort while this one is inside MPI.
+    comm->owns_mpi = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) == MPI_SUCCESS;
+    reason = comm->owns_mpi ? NULL : "MPI_Init failed";
+  } else if (given != NULL && !running) {
+    reason = "MPI does not run, but a communicator was given";
+  } else if (given != NULL && *given == MPI_COMM_NULL) {
+    reason = "the communicator is MPI_COMM_NULL";
+  } else if (given != NULL && (MPI_Comm_test_inter(*given, &is_inter) != MPI_SUCCESS || is_inter)) {
+    reason = "the communicator is one between two groups";
+  }
+  (void)snprintf(error, error_bytes, "%s", reason != NULL ? reason : "");
+  return reason == NULL;
+}
 
-tspec_comm_t *tspec_comm_mpi_open(int version, char *error, size_t error_bytes) {
+__attribute__((visibility("default"))) tspec_comm_t *
+tspec_comm_mpi_open(int version, const void *communicator, char *error, size_t error_bytes);
+
+tspec_comm_t *tspec_comm_mpi_open(int version, const void *communicator, char *error,
+                                  size_t error_bytes) {
   if (version != TSPEC_COMM_SHIM_VERSION) {
     (void)snprintf(error, error_bytes, "the backend has version %d, the program wants %d",
                    TSPEC_COMM_SHIM_VERSION, version);
@@ -465,19 +498,12 @@ tspec_comm_t *tspec_comm_mpi_open(int version, char *error, size_t error_bytes) 
   }
   comm->base.ops = &mpi_ops;
   comm->mpi = MPI_COMM_NULL;
-  int running = 0;
-  (void)MPI_Initialized(&running);
-  if (!running) {
-    int provided = 0;
-    // The watchdog's thread may abort while this one is inside MPI.
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
-      (void)snprintf(error, error_bytes, "MPI_Init failed");
-      free(comm);
-      return NULL;
-    }
-    comm->owns_mpi = true;
+  const MPI_Comm *given = communicator;
+  if (!start_mpi(comm, given, error, error_bytes)) {
+    free(comm);
+    return NULL;
   }
-  if (MPI_Comm_dup(MPI_COMM_WORLD, &comm->mpi) != MPI_SUCCESS) {
+  if (MPI_Comm_dup(given != NULL ? *given : MPI_COMM_WORLD, &comm->mpi) != MPI_SUCCESS) {
     (void)snprintf(error, error_bytes, "MPI_Comm_dup failed");
     mpi_destroy(&comm->base);
     return NULL;

@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // clang-format off
 /// TSPEC_RT_DTYPE(id, spelling, bytes, is_float, safetensors spelling)
 #define TSPEC_RT_DTYPES(X)          \
@@ -64,5 +68,9 @@ double tspec_rt_dtype_load(tspec_rt_dtype_t dtype, const void *from);
 /// may be one of the parts. nparts >= 1. Ranks: local.
 void tspec_rt_combine(tspec_rt_dtype_t dtype, tspec_rt_reduce_t reduce, const void *const *parts,
                       int nparts, int64_t elems, void *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

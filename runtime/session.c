@@ -8,13 +8,14 @@
 #include "runtime/file.h"
 #include "runtime/launch.h"
 
-static tspec_rt_status_t start_comm(tspec_rt_t *rt, const tspec_rt_mesh_t *mesh) {
-  if (mesh->nranks == 1 && tspec_rt_launch_get().nranks == 1) {
+static tspec_rt_status_t start_comm(tspec_rt_t *rt, const tspec_rt_open_t *open,
+                                    const tspec_rt_mesh_t *mesh) {
+  if (open->communicator == NULL && mesh->nranks == 1 && tspec_rt_launch_get().nranks == 1) {
     rt->comm = tspec_comm_self_create();
     return rt->comm != NULL ? TSPEC_RT_OK
                             : tspec_rt_fail(&rt->error, TSPEC_RT_MEMORY, "out of memory");
   }
-  return tspec_comm_mpi_create(&rt->error, &rt->comm);
+  return tspec_comm_mpi_create(open->communicator, &rt->error, &rt->comm);
 }
 
 // All ranks must run the same program: the smallest and the largest hash are equal.
@@ -81,8 +82,11 @@ static tspec_rt_status_t open_together(tspec_rt_t *rt, const tspec_rt_open_t *op
   rt->program.deterministic = open->deterministic;
   TSPEC_RT_TRY(tspec_rt_agree(rt->comm, prepare_entries(rt, open), NULL, NULL));
   TSPEC_RT_TRY(tspec_rt_agree(rt->comm, get_memory(rt, open), NULL, NULL));
-  rt->watchdog =
-      tspec_rt_watchdog_create(rt->comm, open->timeout_seconds > 0 ? open->timeout_seconds : 300);
+  // It ends the process: in a program of others only if they ask for it.
+  if (open->timeout_seconds > 0 || open->communicator == NULL) {
+    rt->watchdog =
+        tspec_rt_watchdog_create(rt->comm, open->timeout_seconds > 0 ? open->timeout_seconds : 300);
+  }
   return TSPEC_RT_OK;
 }
 
@@ -94,10 +98,12 @@ tspec_rt_status_t tspec_rt_open(const tspec_rt_open_t *open, tspec_rt_t **out_rt
   }
   TSPEC_RT_TRY(tspec_rt_image_check(open->compiled, &rt->error));
   tspec_rt_mesh_t mesh = tspec_rt_image_mesh(open->compiled->image);
-  TSPEC_RT_TRY(start_comm(rt, &mesh));
+  TSPEC_RT_TRY(start_comm(rt, open, &mesh));
   if (rt->comm->nranks != mesh.nranks) {
-    return tspec_rt_fail(&rt->error, TSPEC_RT_RANKS, "the mesh needs %lld ranks, started with %d",
-                         (long long)mesh.nranks, rt->comm->nranks);
+    return tspec_rt_fail(&rt->error, TSPEC_RT_RANKS, "the mesh needs %lld ranks, %s %d",
+                         (long long)mesh.nranks,
+                         open->communicator == NULL ? "started with" : "the communicator has",
+                         rt->comm->nranks);
   }
   return open_together(rt, open);
 }
@@ -114,6 +120,10 @@ void tspec_rt_close(tspec_rt_t *rt) {
   }
   free(rt->events);
   free(rt);
+}
+
+void tspec_rt_clear_error(tspec_rt_t *rt) {
+  rt->error = (tspec_rt_error_t){0};
 }
 
 const char *tspec_rt_message(const tspec_rt_t *rt) {
@@ -159,6 +169,33 @@ void tspec_rt_abort(tspec_rt_t *rt, tspec_rt_status_t status) {
 }
 
 tspec_rt_status_t tspec_rt_run(tspec_rt_t *rt, const char *entry) {
+  tspec_rt_clear_error(rt);
   tspec_rt_entry_t *found = tspec_rt_find_entry(rt, entry);
   return found == NULL ? TSPEC_RT_USAGE : tspec_rt_run_entry(rt, found);
+}
+
+tspec_rt_status_t tspec_rt_call(tspec_rt_t *rt, const char *entry, const void *const *inputs,
+                                void *const *results) {
+  tspec_rt_clear_error(rt);
+  tspec_rt_entry_t *found = tspec_rt_find_entry(rt, entry);
+  if (found == NULL) {
+    return TSPEC_RT_USAGE;
+  }
+  for (int i = 0; i < found->ninputs && inputs != NULL; ++i) {
+    const tspec_rt_slot_t *input = &found->inputs[i];
+    int64_t bytes = input->buffer->tensor->bytes;
+    if (inputs[i] != NULL && bytes > 0) {
+      // A value that was read before would be put in place once more.
+      memcpy(input->stage != NULL ? input->stage : input->buffer->memory, inputs[i], (size_t)bytes);
+    }
+  }
+  TSPEC_RT_TRY(tspec_rt_run_entry(rt, found));
+  for (int i = 0; i < found->nresults && results != NULL; ++i) {
+    const tspec_rt_slot_t *result = &found->results[i];
+    int64_t bytes = result->buffer->tensor->bytes;
+    if (results[i] != NULL && bytes > 0) {
+      memcpy(results[i], tspec_rt_result_memory(result), (size_t)bytes);
+    }
+  }
+  return TSPEC_RT_OK;
 }

@@ -28,6 +28,9 @@ struct tspec_rt_t {
 /// Runs a prepared entry once. Errors: TSPEC_RT_COMM, TSPEC_RT_KERNEL. Ranks: collective over all.
 tspec_rt_status_t tspec_rt_run_entry(tspec_rt_t *rt, tspec_rt_entry_t *entry);
 
+/// A new call of the public interface begins: its message will be its own. Ranks: local.
+void tspec_rt_clear_error(tspec_rt_t *rt);
+
 /// Where a result of the last run can be read.
 const void *tspec_rt_result_memory(const tspec_rt_slot_t *result);
 

@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum tspec_rt_status_t {
 #define TSPEC_RT_STATUS(id, ...) TSPEC_RT_##id,
 #include "runtime/status.def"
@@ -35,5 +39,9 @@ int tspec_rt_status_exit_code(tspec_rt_status_t status);
 /// Keeps the message (unless there is one already) and returns `status`. Ranks: local.
 tspec_rt_status_t tspec_rt_fail(tspec_rt_error_t *error, tspec_rt_status_t status,
                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE // memfd_create
 // The public interface: parameters, inputs and results.
 #include <errno.h>
 #include <fcntl.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/file.h"
@@ -36,19 +38,51 @@ static tspec_rt_status_t load_param(tspec_rt_t *rt, int file, const char *name,
   return tspec_rt_array_read(file, &array, param->tensor, name, param->memory, &rt->error);
 }
 
+// Reads all parameters from an open file and closes it.
+static tspec_rt_status_t load_all(tspec_rt_t *rt, int file, const char *name) {
+  tspec_rt_safetensors_t *header = NULL;
+  tspec_rt_status_t status = tspec_rt_safetensors_read(file, name, &rt->error, &header);
+  for (int i = 0; i < rt->program.nparams && status == TSPEC_RT_OK; ++i) {
+    status = load_param(rt, file, name, header, &rt->program.params[i]);
+  }
+  tspec_rt_safetensors_destroy(header);
+  (void)close(file);
+  return status;
+}
+
 tspec_rt_status_t tspec_rt_load_params(tspec_rt_t *rt, const char *file) {
+  tspec_rt_clear_error(rt);
   int opened = open(file, O_RDONLY | O_CLOEXEC);
   if (opened < 0) {
     return tspec_rt_fail(&rt->error, TSPEC_RT_FILE, "cannot open '%s': %s", file, strerror(errno));
   }
-  tspec_rt_safetensors_t *header = NULL;
-  tspec_rt_status_t status = tspec_rt_safetensors_read(opened, file, &rt->error, &header);
-  for (int i = 0; i < rt->program.nparams && status == TSPEC_RT_OK; ++i) {
-    status = load_param(rt, opened, file, header, &rt->program.params[i]);
+  return load_all(rt, opened, file);
+}
+
+static bool write_all(int file, const char *from, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    ssize_t written = write(file, from + done, bytes - done);
+    if (written < 0 && errno != EINTR) {
+      return false;
+    }
+    done += written > 0 ? (size_t)written : 0;
   }
-  tspec_rt_safetensors_destroy(header);
-  (void)close(opened);
-  return status;
+  return true;
+}
+
+tspec_rt_status_t tspec_rt_load_params_memory(tspec_rt_t *rt, const void *from, size_t bytes) {
+  tspec_rt_clear_error(rt);
+  int file = memfd_create("tspec-params", MFD_CLOEXEC); // a file that is memory: one way to read
+  if (file < 0 || !write_all(file, from, bytes)) {
+    tspec_rt_status_t status =
+        tspec_rt_fail(&rt->error, TSPEC_RT_MEMORY, "cannot get %zu bytes to read parameters: %s",
+                      bytes, strerror(errno));
+    if (file >= 0) {
+      (void)close(file);
+    }
+    return status;
+  }
+  return load_all(rt, file, "memory");
 }
 
 // The header of a checkpoint; sets where each tensor begins, counted from the end of the header,
@@ -144,6 +178,7 @@ static void fill_view(const char *name, const tspec_rt_tensor_t *tensor, void *m
                                 .begin = tensor->box.begin,
                                 .end = tensor->box.end,
                                 .sizes = tensor->sizes,
+                                .bytes = tensor->bytes,
                                 .memory = memory};
 }
 
@@ -166,13 +201,51 @@ static const tspec_rt_entry_t *opened_entry(const tspec_rt_t *rt, const char *na
   return NULL;
 }
 
+static void fill_input(const tspec_rt_slot_t *slot, tspec_rt_view_t *out_view) {
+  fill_view(slot->name, slot->buffer->tensor, slot->buffer->memory, out_view);
+}
+
+static void fill_result(const tspec_rt_slot_t *slot, tspec_rt_view_t *out_view) {
+  void *memory = slot->stage != NULL ? slot->stage : slot->buffer->memory;
+  fill_view(slot->name, slot->buffer->tensor, memory, out_view);
+}
+
+bool tspec_rt_get_input(const tspec_rt_t *rt, const char *entry, int index,
+                        tspec_rt_view_t *out_view) {
+  const tspec_rt_entry_t *found = opened_entry(rt, entry);
+  bool there = found != NULL && index >= 0 && index < found->ninputs;
+  if (there) {
+    fill_input(&found->inputs[index], out_view);
+  }
+  return there;
+}
+
+bool tspec_rt_get_result(const tspec_rt_t *rt, const char *entry, int index,
+                         tspec_rt_view_t *out_view) {
+  const tspec_rt_entry_t *found = opened_entry(rt, entry);
+  bool there = found != NULL && index >= 0 && index < found->nresults;
+  if (there) {
+    fill_result(&found->results[index], out_view);
+  }
+  return there;
+}
+
+bool tspec_rt_get_param(const tspec_rt_t *rt, int index, tspec_rt_view_t *out_view) {
+  bool there = index >= 0 && index < rt->program.nparams;
+  if (there) {
+    const tspec_rt_param_t *param = &rt->program.params[index];
+    fill_view(param->path, param->tensor, param->memory, out_view);
+  }
+  return there;
+}
+
 bool tspec_rt_find_input(const tspec_rt_t *rt, const char *entry, const char *name,
                          tspec_rt_view_t *out_view) {
   const tspec_rt_entry_t *found = opened_entry(rt, entry);
   const tspec_rt_slot_t *slot =
       found == NULL ? NULL : find_slot(found->inputs, found->ninputs, name);
   if (slot != NULL) {
-    fill_view(slot->name, slot->buffer->tensor, slot->buffer->memory, out_view);
+    fill_input(slot, out_view);
   }
   return slot != NULL;
 }
@@ -183,8 +256,7 @@ bool tspec_rt_find_result(const tspec_rt_t *rt, const char *entry, const char *n
   const tspec_rt_slot_t *slot =
       found == NULL ? NULL : find_slot(found->results, found->nresults, name);
   if (slot != NULL) {
-    void *memory = slot->stage != NULL ? slot->stage : slot->buffer->memory;
-    fill_view(slot->name, slot->buffer->tensor, memory, out_view);
+    fill_result(slot, out_view);
   }
   return slot != NULL;
 }
@@ -193,8 +265,7 @@ bool tspec_rt_find_param(const tspec_rt_t *rt, const char *path, tspec_rt_view_t
   for (int i = 0; i < rt->program.nparams; ++i) {
     const tspec_rt_param_t *param = &rt->program.params[i];
     if (strcmp(param->path, path) == 0) {
-      fill_view(param->path, param->tensor, param->memory, out_view);
-      return true;
+      return tspec_rt_get_param(rt, i, out_view);
     }
   }
   return false;

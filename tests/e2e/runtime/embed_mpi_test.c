@@ -92,6 +92,48 @@ static void use(mpi_test_t *test, tspec_rt_t *rt) {
             tspec_rt_message(rt));
 }
 
+// The caller's memory in and out, by index; what has no elements on this rank is not touched.
+static void call(mpi_test_t *test, tspec_rt_t *rt, float factor) {
+  tspec_rt_view_t x;
+  MPI_CHECK(test, tspec_rt_get_input(rt, "apply", 0, &x), "input 0");
+  MPI_CHECK(test, x.bytes == (x.end[0] - x.begin[0]) * 4, "%lld bytes", (long long)x.bytes);
+  MPI_CHECK(test, !tspec_rt_get_input(rt, "apply", 1, &x), "input 1");
+  MPI_CHECK(test, !tspec_rt_get_result(rt, "apply", -1, &x), "result -1");
+  MPI_CHECK(test, !tspec_rt_get_param(rt, 1, &x), "parameter 1");
+  MPI_CHECK(test, tspec_rt_get_input(rt, "apply", 0, &x), "input 0");
+  float mine[ROWS];
+  float all[ROWS];
+  for (int64_t i = x.begin[0]; i < x.end[0]; ++i) {
+    mine[i - x.begin[0]] = (float)(10 - i);
+  }
+  tspec_rt_status_t status =
+      tspec_rt_call(rt, "apply", (const void *const[]){mine}, (void *const[]){all});
+  MPI_CHECK(test, status == TSPEC_RT_OK, "%s", tspec_rt_message(rt));
+  for (int i = 0; i < ROWS; ++i) {
+    MPI_CHECK(test, all[i] == (float)(10 - i) * factor, "y[%d] is %g", i, (double)all[i]);
+  }
+  MPI_CHECK(test, tspec_rt_call(rt, "grow", NULL, NULL) == TSPEC_RT_OK, "%s", tspec_rt_message(rt));
+}
+
+// A .safetensors file in memory with w = 2, written out by hand.
+static void load(mpi_test_t *test, tspec_rt_t *rt) {
+  static const char json[] = "{\"w\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}   ";
+  char bytes[8 + sizeof json - 1 + 4] = {sizeof json - 1};
+  memcpy(bytes + 8, json, sizeof json - 1);
+  bytes[sizeof bytes - 1] = 0x40;
+  tspec_rt_view_t w;
+  tspec_rt_status_t status = tspec_rt_load_params_memory(rt, bytes, sizeof bytes);
+  MPI_CHECK(test, status == TSPEC_RT_OK, "%s", tspec_rt_message(rt));
+  MPI_CHECK(test, tspec_rt_get_param(rt, 0, &w) && *(float *)w.memory == 2, "w");
+  apply(test, rt, 1, 2);
+  MPI_CHECK(test, tspec_rt_load_params_memory(rt, bytes, 7) == TSPEC_RT_FILE, "7 bytes");
+  MPI_CHECK(test, strcmp(tspec_rt_message(rt), "'memory' is not a .safetensors file") == 0, "%s",
+            tspec_rt_message(rt));
+  MPI_CHECK(test, tspec_rt_load_params_memory(rt, bytes, sizeof bytes - 1) == TSPEC_RT_FILE,
+            "one byte less");
+  MPI_CHECK(test, tspec_rt_load_params(rt, "none") == TSPEC_RT_FILE, "a file that is not there");
+}
+
 int main(void) {
   static image_builder_t builder;
   mpi_test_t test;
@@ -104,6 +146,8 @@ int main(void) {
   MPI_CHECK(&test, tspec_rt_nranks(rt) == test.comm->nranks, "%d ranks", tspec_rt_nranks(rt));
   if (tspec_rt_settle(rt, status, NULL) == TSPEC_RT_OK) {
     use(&test, rt);
+    call(&test, rt, 6);
+    load(&test, rt);
   }
   tspec_rt_close(rt);
   return mpi_test_finish(&test, "embedding");
