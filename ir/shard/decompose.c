@@ -451,11 +451,14 @@ static void add_slice_first(tspec_arena_t *arena, const tspec_step_t *reduce, ts
 static int add_reduction(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
                          const tspec_step_t *reduce, tspec_steps_t rest, steps_t *steps) {
   bool slices = rest.count > 0 && rest.items[0].kind == TSPEC_COLLECTIVE_ALL_SLICE;
-  bool overlaps = false;
-  for (int i = 0; slices && i < rest.items[0].naxes; i++) {
-    overlaps |= tspec_axes_overlap(reduce->axes, reduce->naxes, rest.items[0].axes[i]);
+  bool apart = true; // what is sliced first is pending over the reduced axes still
+  for (int i = 0; slices && apart && i < rest.items[0].naxes; i++) {
+    tspec_axis_t piece = rest.items[0].axes[i];
+    tspec_axis_t left;
+    apart = tspec_axis_prefix_without_all(piece, reduce->axes, reduce->naxes, &left) &&
+            tspec_axis_equal(left, piece);
   }
-  if (slices && !overlaps) {
+  if (slices && apart) {
     add_slice_first(arena, reduce, rest.items[0], steps);
     return 1;
   }

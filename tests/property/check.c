@@ -17,6 +17,7 @@
 #include "tests/property/compile.h"
 #include "tests/property/data.h"
 #include "tests/property/local_text.h"
+#include "tests/property/ref.h"
 
 // ---- outcomes ----------------------------------------------------------------------------------
 
@@ -157,17 +158,12 @@ static void check_bytes(const prop_compiled_t *compiled, const tspec_func_t *fun
   }
 }
 
-// How much a result may differ; programs that were not made here have whole numbers only.
-static double allowed_error(const prop_program_t *program, int entry, int index) {
-  return program == NULL ? 0 : 2 * program->nodes[program->entries[entry].results[index].node].err;
-}
-
 static void check_results(const prop_program_t *program, const prop_compiled_t *compiled, int entry,
                           tspec_eval_t *whole, tspec_eval_t *ranks, prop_outcome_t *outcome) {
   const tspec_func_t *func = compiled->global->funcs[entry];
   for (int i = 0; i < func->nresults; ++i) {
     tspec_dense_t *want = tspec_eval_result_at(whole, i), *got = tspec_eval_result_at(ranks, i);
-    double allowed = allowed_error(program, entry, i);
+    double allowed = prop_data_allowed(program, entry, i);
     int64_t at = 0;
     if (!prop_data_same(want, got, allowed, &at)) {
       prop_fail(outcome, "result",
@@ -196,21 +192,29 @@ static void run_entry(const prop_program_t *program, const prop_compiled_t *comp
 }
 
 static void check_runs(const prop_program_t *program, const prop_compiled_t *compiled,
-                       prop_outcome_t *outcome) {
+                       const prop_check_options_t *options, prop_outcome_t *outcome) {
   tspec_eval_t *whole = tspec_eval_create(compiled->global, compiled->diag);
   tspec_eval_t *ranks = tspec_eval_create(compiled->local, compiled->diag);
   if (whole == NULL || ranks == NULL || !prop_data_params(program, compiled->global, whole) ||
       !prop_data_params(program, compiled->global, ranks)) {
     prop_fail(outcome, "evaluator", "%s", prop_first_error(compiled->diag));
   }
+  FILE *ref = options->ref == NULL ? NULL : prop_ref_open(program, compiled->global, options->ref);
   for (int i = 0; i < compiled->global->nfuncs && outcome->ok; ++i) {
     run_entry(program, compiled, i, whole, ranks, outcome);
+    if (outcome->ok && ref != NULL) {
+      prop_ref_write_entry(program, i, compiled->global, whole, ref);
+    }
+  }
+  if (ref != NULL) {
+    fclose(ref);
   }
   tspec_eval_destroy(whole);
   tspec_eval_destroy(ranks);
 }
 
-static void check_text(const char *text, const prop_program_t *program, prop_outcome_t *outcome) {
+static void check_text(const char *text, const prop_program_t *program,
+                       const prop_check_options_t *options, prop_outcome_t *outcome) {
   *outcome = (prop_outcome_t){.ok = true};
   tspec_arena_t arena;
   tspec_arena_init(&arena);
@@ -220,7 +224,7 @@ static void check_text(const char *text, const prop_program_t *program, prop_out
       prop_fail(outcome, "checker", "an entry is left out: %s", prop_first_message(compiled.diag));
     } else {
       check_placement(&compiled, outcome);
-      check_runs(program, &compiled, outcome);
+      check_runs(program, &compiled, options, outcome);
       check_determinism(text, &compiled, outcome);
     }
   }
@@ -228,15 +232,15 @@ static void check_text(const char *text, const prop_program_t *program, prop_out
 }
 
 void prop_check_text(const char *text, prop_outcome_t *out_outcome) {
-  check_text(text, NULL, out_outcome);
+  prop_check_options_t none = {0};
+  check_text(text, NULL, &none, out_outcome);
 }
 
 void prop_check(const prop_program_t *program, const prop_check_options_t *options,
                 prop_outcome_t *out_outcome) {
-  (void)options;
   tspec_buf_t text = {0};
   prop_program_print(program, &text);
-  check_text(tspec_buf_get(&text), program, out_outcome);
+  check_text(tspec_buf_get(&text), program, options, out_outcome);
   tspec_buf_deinit(&text);
 }
 

@@ -23,8 +23,7 @@ static tspec_dense_t *make_tensor(tspec_type_t type, bool ints, uint64_t seed) {
 }
 
 // A leaf is called by a letter and its place.
-static tspec_dense_t *make_leaf(const prop_program_t *program, const char *name,
-                                tspec_type_t type) {
+tspec_dense_t *prop_data_leaf(const prop_program_t *program, const char *name, tspec_type_t type) {
   if (program == NULL) {
     return make_tensor(type, true, tspec_init_hash(name));
   }
@@ -40,7 +39,7 @@ void prop_data_inputs(const prop_program_t *program, const tspec_func_t *func,
     if (arg->kind == TSPEC_SLOT_INPUT) {
       TSPEC_CHECK(out_inputs->count < PROP_MAX_NODES, "too many inputs");
       out_inputs->items[out_inputs->count++] =
-          (tspec_eval_input_t){arg->name, make_leaf(program, arg->name, arg->value->type)};
+          (tspec_eval_input_t){arg->name, prop_data_leaf(program, arg->name, arg->value->type)};
     }
   }
 }
@@ -56,7 +55,7 @@ bool prop_data_params(const prop_program_t *program, const tspec_program_t *glob
   bool ok = true;
   for (int i = 0; i < global->nparams && ok; ++i) {
     const tspec_param_t *param = &global->params[i];
-    tspec_dense_t *value = make_leaf(program, param->path, param->type);
+    tspec_dense_t *value = prop_data_leaf(program, param->path, param->type);
     ok = tspec_eval_set_param(eval, param->path, value);
     tspec_dense_destroy(value);
   }
@@ -80,4 +79,8 @@ bool prop_data_same(const tspec_dense_t *want, const tspec_dense_t *got, double 
     *out_at = i;
   }
   return same;
+}
+
+double prop_data_allowed(const prop_program_t *program, int entry, int index) {
+  return program == NULL ? 0 : 2 * program->nodes[program->entries[entry].results[index].node].err;
 }

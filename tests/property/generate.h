@@ -5,9 +5,10 @@
 #include "tests/property/program.h"
 
 typedef struct prop_generate_options_t {
-  int nops;   ///< about how many; 0: 5 to 60
-  bool ints;  ///< whole numbers only
-  int nranks; ///< at most; 0: as many as the largest mesh has
+  int nops;    ///< about how many; 0: 5 to 60
+  bool ints;   ///< whole numbers only
+  bool others; ///< prop_program_t's
+  int nranks;  ///< at most; 0: as many as the largest mesh has
 } prop_generate_options_t;
 
 /// The program of that seed: well-typed, no value without use.

@@ -1,5 +1,5 @@
 // property FILE.tspec ..   programs that were found once: the same checks, on whole numbers
-// property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | --floats] [--verbose] [--keep]
+// property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | --floats] [--ref DIR] [--verbose]
 //
 // Random programs through the whole compiler, compared with what they mean: see check.c. Programs
 // S .. S + N - 1 are made; the even ones of whole numbers, the odd ones of fractions. A failing one
@@ -42,6 +42,7 @@ static board_t *board;
 
 static void generate(const command_t *command, int index, prop_program_t *program) {
   prop_generate_options_t options = {.nops = command->nops, .nranks = command->nranks};
+  options.others = command->check.ref != NULL;
   uint64_t seed = command->seed + (uint64_t)index;
   options.ints = command->ints < 0 ? seed % 2 == 0 : command->ints == 1;
   prop_generate(seed, &options, program);
@@ -172,6 +173,8 @@ static bool parse_command(int argc, char **argv, command_t *command) {
       command->nops = atoi(argv[++i]);
     } else if (strcmp(option, "--ranks") == 0) {
       command->nranks = atoi(argv[++i]);
+    } else if (strcmp(option, "--ref") == 0) {
+      command->check.ref = argv[++i];
     } else if (strcmp(option, "--failures") == 0) {
       command->most_failures = atoi(argv[++i]);
     } else {
@@ -188,7 +191,7 @@ int main(int argc, char **argv) {
   command_t command = {.seed = 1, .count = 100, .ints = -1, .most_failures = 10};
   if (!parse_command(argc, argv, &command)) {
     fprintf(stderr, "usage: property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | "
-                    "--floats] [--failures N] [--print] [--whole] [--verbose]\n");
+                    "--floats] [--ref DIR] [--failures N] [--print] [--whole] [--verbose]\n");
     return 2;
   }
   if (command.print) {

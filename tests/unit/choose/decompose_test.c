@@ -127,6 +127,18 @@ Test(decompose, scatters_where_the_reduced_axes_are_used) {
   expect_steps(mesh24, shape, "[-, -] sum(x, y)", "[x, y]", "reduce_scatter [x, y]");
 }
 
+// Halves and the last of three thirds of an axis of 6 have no cut in common.
+Test(decompose, reduces_before_it_slices_where_the_pieces_cut_an_axis_in_different_ways) {
+  static const tspec_mesh_axis_t axes[6] = {{"x", 6, 0}, {"y", 4, 0}};
+  const int64_t shape[4] = {12, 12};
+  expect_steps(axes, shape, "[-, -] sum(x:(1)2)", "[x:(3)2, -]",
+               "all_reduce [-, -] -> all_slice [x:(3)2, -]");
+  expect_steps(axes, shape, "[-, -] max(x:(3)2)", "[-, y*x:(1)2]",
+               "all_reduce [-, -] -> all_slice [-, y*x:(1)2]");
+  expect_steps(axes, shape, "[-, -] sum(x:(1)2)", "[x:(2)3, -]",
+               "all_slice [x:(2)3, -] sum(x:(1)2) -> all_reduce [x:(2)3, -]");
+}
+
 Test(decompose, keeps_and_makes_pending_axes) {
   const int64_t shape[4] = {8, 8};
   expect_steps(mesh24, shape, "[-, -] sum(x)", "[y, -] sum(x)", "all_slice [y, -] sum(x)");
@@ -428,6 +440,19 @@ static int64_t sent_by_busiest(const world_t *world, const tspec_step_t *step) {
   return most;
 }
 
+// No axis twice, and all pieces of an axis cut it alike.
+static bool is_legal(const tspec_mesh_t *mesh, const tspec_sharding_t *sharding) {
+  tspec_arena_t arena;
+  tspec_sources_t sources;
+  tspec_diag_t diag;
+  tspec_arena_init(&arena);
+  tspec_sources_init(&sources, &arena);
+  tspec_diag_init(&diag, &sources, NULL);
+  bool legal = tspec_sharding_check(mesh, sharding, "a step", (tspec_range_t){0}, &diag);
+  tspec_arena_deinit(&arena);
+  return legal;
+}
+
 static void check_one(world_t *world, tspec_arena_t *arena, const tspec_sharding_t *from,
                       const tspec_sharding_t *to, const char *what) {
   int64_t truth[MAX_ELEMS];
@@ -447,6 +472,7 @@ static void check_one(world_t *world, tspec_arena_t *arena, const tspec_sharding
   for (int i = 0; i < steps.count; i++) {
     const tspec_step_t *step = &steps.items[i];
     cr_expect(tspec_step_is_local_to_axes(world->mesh, world->type, step), "%s", what);
+    cr_expect(is_legal(world->mesh, step->to), "%s: step %d has no legal sharding", what, i);
     if (step->kind == TSPEC_COLLECTIVE_ALL_TO_ALL || step->kind == TSPEC_COLLECTIVE_PERMUTE) {
       int64_t cost = tspec_step_cost_bytes(world->mesh, world->type, step);
       int64_t want = sent_by_busiest(world, step);
