@@ -501,9 +501,9 @@ static bool answer(const tspec_command_t *command) {
   } else if (command->version) {
     puts("tspecc " TSPEC_VERSION);
   } else if (command->list_passes) {
-    tspec_driver_list_passes(stdout);
+    (command->list_md ? tspec_driver_list_passes_md : tspec_driver_list_passes)(stdout);
   } else if (command->list_ops) {
-    tspec_driver_list_ops(stdout);
+    (command->list_md ? tspec_driver_list_ops_md : tspec_driver_list_ops)(stdout);
   } else {
     return false;
   }

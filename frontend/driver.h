@@ -85,6 +85,9 @@ bool tspec_driver_write_header(tspec_driver_t *driver, const char *object);
 
 void tspec_driver_list_passes(FILE *stream);
 void tspec_driver_list_ops(FILE *stream);
+/// The same as docs/passes.md and docs/ops.md.
+void tspec_driver_list_passes_md(FILE *stream);
+void tspec_driver_list_ops_md(FILE *stream);
 /// The factor rule of each op of the program.
 void tspec_driver_list_rules(const tspec_driver_t *driver, FILE *stream);
 

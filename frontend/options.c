@@ -59,8 +59,6 @@ static bool fail(parser_t *parser, const char *name, const char *value, const ch
 
 FLAG(help)
 FLAG(version)
-FLAG(list_passes)
-FLAG(list_ops)
 FLAG(list_rules)
 FLAG(verbose)
 FLAG(time_passes)
@@ -75,6 +73,14 @@ TEXT(passes)
 WORDS(entries)
 WORDS(sets)
 WORDS(rules)
+
+/// --list-passes and --list-ops: as text, or as a page of docs/.
+static bool set_list(parser_t *parser, const char *name, const char *value) {
+  bool passes = strcmp(name, "--list-passes") == 0;
+  *(passes ? &parser->command->list_passes : &parser->command->list_ops) = true;
+  parser->command->list_md = value != NULL;
+  return value == NULL || strcmp(value, "md") == 0 || fail(parser, name, value, "md");
+}
 
 static bool set_nranks(parser_t *parser, const char *name, const char *value) {
   char *end = NULL;
@@ -212,8 +218,8 @@ static const option_t kOptions[] = {
     {"--lint", TAKES_NONE, NULL, "say more about what may be unwanted", set_lint},
     {"--strict", TAKES_NONE, NULL, "warnings are errors", set_strict},
     {"--check", TAKES_NONE, NULL, "evaluate on all ranks and on one, and compare", set_check},
-    {"--list-passes", TAKES_NONE, NULL, "print all passes", set_list_passes},
-    {"--list-ops", TAKES_NONE, NULL, "print all ops", set_list_ops},
+    {"--list-passes", TAKES_MAYBE, "md", "print all passes", set_list},
+    {"--list-ops", TAKES_MAYBE, "md", "print all ops", set_list},
     {"--list-rules", TAKES_NONE, NULL, "print the factor rule of each op of FILE", set_list_rules},
     {"-v", TAKES_NONE, NULL, "say what is done", set_verbose},
     {"--help", TAKES_NONE, NULL, "print this", set_help},

@@ -49,6 +49,7 @@ typedef struct tspec_command_t {
   bool version;
   bool list_passes;
   bool list_ops;
+  bool list_md; ///< lists as the pages of docs/
   bool list_rules;
   const char *input;
   const char *output;

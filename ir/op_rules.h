@@ -35,6 +35,7 @@ typedef struct tspec_attr_spec_t {
   const char *name;
   tspec_attr_kind_t kind;
   bool required;
+  const char *meaning; ///< one line, for docs/ops.md
 } tspec_attr_spec_t;
 
 /// A value for one attribute. A plain value; pointers lie in an arena.

@@ -1,4 +1,4 @@
-// One op on whole tensors or on one rank's blocks: the plain meaning of docs/ops-attrs.txt.
+// One op on whole tensors or on one rank's blocks: the plain meaning of docs/dialect.md.
 #ifndef TSPEC_IR_EVAL_OPS_H
 #define TSPEC_IR_EVAL_OPS_H
 

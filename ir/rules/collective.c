@@ -27,8 +27,14 @@ static bool infer_reducing(const tspec_op_view_t *view, tspec_arena_t *arena, ts
 }
 
 static const tspec_attr_spec_t reducing_attrs[] = {
-    {"kind", TSPEC_ATTR_REDUCE, true}, {"axes", TSPEC_ATTR_AXES, true}, {0}};
-static const tspec_attr_spec_t moving_attrs[] = {{"axes", TSPEC_ATTR_AXES, true}, {0}};
+    {"kind", TSPEC_ATTR_REDUCE, true, "how partial results combine"},
+    {"axes", TSPEC_ATTR_AXES, true, "along which ranks take part, in mesh order"},
+    {0},
+};
+static const tspec_attr_spec_t moving_attrs[] = {
+    {"axes", TSPEC_ATTR_AXES, true, "along which ranks take part, in mesh order"},
+    {0},
+};
 
 #define COLLECTIVE(id, attr_specs, infer_fn, text)                                                 \
   const tspec_op_rules_t tspec_rules_##id = {                                                      \

@@ -43,16 +43,16 @@ static bool infer_iota(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_
 }
 
 static const tspec_attr_spec_t constant_attrs[] = {
-    {"dtype", TSPEC_ATTR_DTYPE, true},
-    {"shape", TSPEC_ATTR_INTS, true},
-    {"values", TSPEC_ATTR_FLOATS, true},
+    {"dtype", TSPEC_ATTR_DTYPE, true, "of the result"},
+    {"shape", TSPEC_ATTR_INTS, true, "of the result"},
+    {"values", TSPEC_ATTR_FLOATS, true, "one for all elements, or all in row-major order"},
     {0},
 };
 
 static const tspec_attr_spec_t iota_attrs[] = {
-    {"dtype", TSPEC_ATTR_DTYPE, true},
-    {"shape", TSPEC_ATTR_INTS, true},
-    {"dim", TSPEC_ATTR_INT, true},
+    {"dtype", TSPEC_ATTR_DTYPE, true, "of the result"},
+    {"shape", TSPEC_ATTR_INTS, true, "of the result"},
+    {"dim", TSPEC_ATTR_INT, true, "whose index is each element's value"},
     {0},
 };
 

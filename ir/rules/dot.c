@@ -160,9 +160,15 @@ static const tspec_factor_rule_t *rule_dot(const tspec_op_view_t *view, tspec_ar
 }
 
 static const tspec_attr_spec_t dot_attrs[] = {
-    {"lhs_batch", TSPEC_ATTR_INTS, true},    {"rhs_batch", TSPEC_ATTR_INTS, true},
-    {"lhs_contract", TSPEC_ATTR_INTS, true}, {"rhs_contract", TSPEC_ATTR_INTS, true},
-    {"dtype", TSPEC_ATTR_DTYPE, true},       {0},
+    {"lhs_batch", TSPEC_ATTR_INTS, true,
+     "dims of lhs that are batch dims, paired with rhs_batch; first in the result"},
+    {"rhs_batch", TSPEC_ATTR_INTS, true, "the same of rhs"},
+    {"lhs_contract", TSPEC_ATTR_INTS, true,
+     "dims of lhs that are summed over, paired with rhs_contract; the others follow in the result"},
+    {"rhs_contract", TSPEC_ATTR_INTS, true,
+     "the same of rhs, whose other dims come last in the result"},
+    {"dtype", TSPEC_ATTR_DTYPE, true, "of the sum and of the result"},
+    {0},
 };
 
 const tspec_op_rules_t tspec_rules_dot = {

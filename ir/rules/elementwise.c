@@ -144,8 +144,14 @@ static tspec_linear_t linear_minimum(const tspec_op_view_t *view, tspec_reduce_t
   return kind == TSPEC_REDUCE_MIN ? TSPEC_LINEAR_EACH : TSPEC_LINEAR_NONE;
 }
 
-static const tspec_attr_spec_t convert_attrs[] = {{"dtype", TSPEC_ATTR_DTYPE, true}, {0}};
-static const tspec_attr_spec_t sharding_attrs[] = {{"sharding", TSPEC_ATTR_SHARDING, true}, {0}};
+static const tspec_attr_spec_t convert_attrs[] = {
+    {"dtype", TSPEC_ATTR_DTYPE, true, "of the result"},
+    {0},
+};
+static const tspec_attr_spec_t sharding_attrs[] = {
+    {"sharding", TSPEC_ATTR_SHARDING, true, "how the result lies"},
+    {0},
+};
 
 #define POINTWISE(id, infer_fn, linear_in, text)                                                   \
   const tspec_op_rules_t tspec_rules_##id = {                                                      \
@@ -158,7 +164,7 @@ static const tspec_attr_spec_t sharding_attrs[] = {{"sharding", TSPEC_ATTR_SHARD
 
 POINTWISE(abs, infer_numbers, TSPEC_LINEAR_NONE, "magnitude");
 POINTWISE(add, infer_numbers, TSPEC_LINEAR_EACH, "a + b");
-POINTWISE(and, infer_bools, TSPEC_LINEAR_NONE, "logical and");
+POINTWISE(and, infer_bools, TSPEC_LINEAR_NONE, "logical and, of bools");
 POINTWISE(ceil, infer_floats, TSPEC_LINEAR_NONE, "smallest whole number not below");
 POINTWISE(cos, infer_floats, TSPEC_LINEAR_NONE, "cosine");
 POINTWISE(div, infer_floats, TSPEC_LINEAR_FIRST, "a / b");
@@ -167,7 +173,7 @@ POINTWISE(erf, infer_floats, TSPEC_LINEAR_NONE, "error function");
 POINTWISE(exp, infer_floats, TSPEC_LINEAR_NONE, "e to the power");
 POINTWISE(expm1, infer_floats, TSPEC_LINEAR_NONE, "exp(x) - 1, precise near 0");
 POINTWISE(floor, infer_floats, TSPEC_LINEAR_NONE, "largest whole number not above");
-POINTWISE(floor_div, infer_numbers, TSPEC_LINEAR_NONE, "floor(a / b)");
+POINTWISE(floor_div, infer_numbers, TSPEC_LINEAR_NONE, "floor(a / b); of integers by 0: 0");
 POINTWISE(ge, infer_compare, TSPEC_LINEAR_NONE, "a >= b");
 POINTWISE(gt, infer_compare, TSPEC_LINEAR_NONE, "a > b");
 POINTWISE(isfinite, infer_isfinite, TSPEC_LINEAR_NONE, "neither infinite nor NaN");
@@ -178,16 +184,17 @@ POINTWISE(lt, infer_compare, TSPEC_LINEAR_NONE, "a < b");
 POINTWISE(mul, infer_numbers, TSPEC_LINEAR_ONE, "a * b");
 POINTWISE(ne, infer_compare, TSPEC_LINEAR_NONE, "a != b");
 POINTWISE(neg, infer_numbers, TSPEC_LINEAR_EACH, "-x");
-POINTWISE(not, infer_bools, TSPEC_LINEAR_NONE, "logical not");
-POINTWISE(or, infer_bools, TSPEC_LINEAR_NONE, "logical or");
-POINTWISE(pow, infer_numbers, TSPEC_LINEAR_NONE, "a to the power b");
-POINTWISE(relu, infer_numbers, TSPEC_LINEAR_NONE, "max(x, 0)");
-POINTWISE(rem, infer_numbers, TSPEC_LINEAR_NONE, "a % b, with the sign of b");
+POINTWISE(not, infer_bools, TSPEC_LINEAR_NONE, "logical not, of bools");
+POINTWISE(or, infer_bools, TSPEC_LINEAR_NONE, "logical or, of bools");
+POINTWISE(pow, infer_numbers, TSPEC_LINEAR_NONE,
+          "a to the power b; integers wrap, with a negative exponent only +-1 is not 0");
+POINTWISE(relu, infer_numbers, TSPEC_LINEAR_NONE, "max(x, 0), NaN of NaN");
+POINTWISE(rem, infer_numbers, TSPEC_LINEAR_NONE, "a % b, with the sign of b; of integers by 0: a");
 POINTWISE(round, infer_floats, TSPEC_LINEAR_NONE, "nearest whole number, half to even");
 POINTWISE(rsqrt, infer_floats, TSPEC_LINEAR_NONE, "1 / sqrt(x)");
 POINTWISE(select, infer_select, TSPEC_LINEAR_NONE, "a where the condition holds, else b");
 POINTWISE(sigmoid, infer_floats, TSPEC_LINEAR_NONE, "1 / (1 + exp(-x))");
-POINTWISE(sign, infer_numbers, TSPEC_LINEAR_NONE, "-1, 0 or 1");
+POINTWISE(sign, infer_numbers, TSPEC_LINEAR_NONE, "-1, 0 or 1; NaN of NaN");
 POINTWISE(sin, infer_floats, TSPEC_LINEAR_NONE, "sine");
 POINTWISE(sqrt, infer_floats, TSPEC_LINEAR_NONE, "square root");
 POINTWISE(sub, infer_numbers, TSPEC_LINEAR_EACH, "a - b");
@@ -212,7 +219,8 @@ const tspec_op_rules_t tspec_rules_minimum = {
 };
 
 const tspec_op_rules_t tspec_rules_convert = {
-    .summary = "the value in another dtype",
+    .summary = "the value in another dtype; floats to integers truncate and saturate, NaN gives 0; "
+               "to bool: != 0",
     .attrs = convert_attrs,
     .traits = TSPEC_TRAIT_ELEMENTWISE,
     .linear = TSPEC_LINEAR_NONE,

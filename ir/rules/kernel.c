@@ -3,17 +3,27 @@
 #include "ir/rules/rules.h"
 
 static const tspec_attr_spec_t kernel_attrs[] = {
-    {"callee", TSPEC_ATTR_STRING, true},
-    {"args", TSPEC_ATTR_INTS, true},
-    {"range", TSPEC_ATTR_INT, true},
-    {"axes", TSPEC_ATTR_AXES, true},
+    {"callee", TSPEC_ATTR_STRING, true, "the kernel's name"},
+    {"args", TSPEC_ATTR_INTS, true,
+     "integers for each number that the kernel gets (passes/kernel.h)"},
+    {"range", TSPEC_ATTR_INT, true, "which number is the extent of the outer loop, -1: none"},
+    {"axes", TSPEC_ATTR_AXES, true, "pieces of mesh axes that args points into"},
     {0},
 };
-static const tspec_attr_spec_t view_attrs[] = {{"shape", TSPEC_ATTR_INTS, true}, {0}};
+static const tspec_attr_spec_t view_attrs[] = {
+    {"shape", TSPEC_ATTR_INTS, true, "of the result"},
+    {0},
+};
 static const tspec_attr_spec_t gemm_attrs[] = {
-    {"lhs_batch", TSPEC_ATTR_INTS, true},    {"rhs_batch", TSPEC_ATTR_INTS, true},
-    {"lhs_contract", TSPEC_ATTR_INTS, true}, {"rhs_contract", TSPEC_ATTR_INTS, true},
-    {"dtype", TSPEC_ATTR_DTYPE, true},       {0},
+    {"lhs_batch", TSPEC_ATTR_INTS, true,
+     "dims of lhs that are batch dims, paired with rhs_batch; first in the result"},
+    {"rhs_batch", TSPEC_ATTR_INTS, true, "the same of rhs"},
+    {"lhs_contract", TSPEC_ATTR_INTS, true,
+     "dims of lhs that are summed over, paired with rhs_contract; the others follow in the result"},
+    {"rhs_contract", TSPEC_ATTR_INTS, true,
+     "the same of rhs, whose other dims come last in the result"},
+    {"dtype", TSPEC_ATTR_DTYPE, true, "of the sum and of the result"},
+    {0},
 };
 
 // Its result types are those of the values that its body computes.

@@ -111,9 +111,16 @@ static tspec_linear_t linear_reduce(const tspec_op_view_t *view, tspec_reduce_t 
 }
 
 static const tspec_attr_spec_t reduce_attrs[] = {
-    {"kind", TSPEC_ATTR_REDUCE, true}, {"dims", TSPEC_ATTR_INTS, true}, {0}};
+    {"kind", TSPEC_ATTR_REDUCE, true,
+     "how elements combine: numbers by sum prod max min, bools by all any"},
+    {"dims", TSPEC_ATTR_INTS, true, "dropped, in increasing order"},
+    {0},
+};
 static const tspec_attr_spec_t arg_reduce_attrs[] = {
-    {"kind", TSPEC_ATTR_REDUCE, true}, {"dim", TSPEC_ATTR_INT, true}, {0}};
+    {"kind", TSPEC_ATTR_REDUCE, true, "max or min; NaN counts as the largest or smallest"},
+    {"dim", TSPEC_ATTR_INT, true, "dropped"},
+    {0},
+};
 
 const tspec_op_rules_t tspec_rules_reduce = {
     .summary = "sum, prod, max, min, all or any over dims, which are dropped",

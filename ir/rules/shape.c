@@ -395,18 +395,35 @@ static tspec_linear_t linear_pad(const tspec_op_view_t *view, tspec_reduce_t kin
 // ---- rows --------------------------------------------------------------------------------------
 
 static const tspec_attr_spec_t broadcast_attrs[] = {
-    {"shape", TSPEC_ATTR_INTS, true}, {"dims", TSPEC_ATTR_INTS, true}, {0}};
-static const tspec_attr_spec_t transpose_attrs[] = {{"perm", TSPEC_ATTR_INTS, true}, {0}};
-static const tspec_attr_spec_t reshape_attrs[] = {{"shape", TSPEC_ATTR_INTS, true}, {0}};
-static const tspec_attr_spec_t concat_attrs[] = {{"dim", TSPEC_ATTR_INT, true}, {0}};
-static const tspec_attr_spec_t slice_attrs[] = {{"starts", TSPEC_ATTR_INTS, true},
-                                                {"ends", TSPEC_ATTR_INTS, true},
-                                                {"steps", TSPEC_ATTR_INTS, true},
-                                                {0}};
-static const tspec_attr_spec_t pad_attrs[] = {{"lo", TSPEC_ATTR_INTS, true},
-                                              {"hi", TSPEC_ATTR_INTS, true},
-                                              {"value", TSPEC_ATTR_FLOAT, true},
-                                              {0}};
+    {"shape", TSPEC_ATTR_INTS, true, "of the result"},
+    {"dims", TSPEC_ATTR_INTS, true,
+     "dim i of the operand becomes dims[i], increasing; its size is that of the result or 1"},
+    {0},
+};
+static const tspec_attr_spec_t transpose_attrs[] = {
+    {"perm", TSPEC_ATTR_INTS, true, "dim i of the result is dim perm[i] of the operand"},
+    {0},
+};
+static const tspec_attr_spec_t reshape_attrs[] = {
+    {"shape", TSPEC_ATTR_INTS, true, "of the result, with as many elements"},
+    {0},
+};
+static const tspec_attr_spec_t concat_attrs[] = {
+    {"dim", TSPEC_ATTR_INT, true, "along which"},
+    {0},
+};
+static const tspec_attr_spec_t slice_attrs[] = {
+    {"starts", TSPEC_ATTR_INTS, true, "first index, per dim"},
+    {"ends", TSPEC_ATTR_INTS, true, "one past the last, per dim"},
+    {"steps", TSPEC_ATTR_INTS, true, "at least 1, per dim"},
+    {0},
+};
+static const tspec_attr_spec_t pad_attrs[] = {
+    {"lo", TSPEC_ATTR_INTS, true, "elements before, per dim, at least 0"},
+    {"hi", TSPEC_ATTR_INTS, true, "elements behind, per dim, at least 0"},
+    {"value", TSPEC_ATTR_FLOAT, true, "of the new elements"},
+    {0},
+};
 
 const tspec_op_rules_t tspec_rules_broadcast = {
     .summary = "the value repeated along new dims and dims of size 1",

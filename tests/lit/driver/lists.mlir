@@ -11,7 +11,7 @@
 // HELP: usage: tspecc FILE.tspec|FILE.mlir [OPTION]...
 // HELP: {{^}}  -o OUT                  write the result there
 // HELP: {{^}}  --dump-ir[=LEVEL]       print source
-// HELP: {{^}}  --list-passes           print all passes
+// HELP: {{^}}  --list-passes[=md]      print all passes
 // RULES: {{^}}f{{$}}
 // RULES: {{^}}  dot              ([i, k],[k, j])->([i, j]) {i=8, j=4, k=16} reduction={k}  ({{.*}}lists.mlir:[[@LINE+4]])
 // RULES: {{^}}  constant         no rule

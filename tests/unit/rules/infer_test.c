@@ -1,4 +1,4 @@
-// Result types and refusals, worked out by hand from docs/ops-attrs.txt.
+// Result types and refusals, worked out by hand from docs/dialect.md.
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
