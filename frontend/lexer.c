@@ -15,12 +15,12 @@ typedef struct spelling_t {
 } spelling_t;
 
 static const spelling_t keywords[] = {
-#define TSPEC_TOKEN_KEYWORD(id, text) {TSPEC_TOKEN_##id, text, sizeof text - 1},
+#define TSPEC_TOKEN_KEYWORD(id, text) {TSPEC_TOKEN_##id, (text), sizeof(text) - 1},
 #include "frontend/token.def"
 };
 
 static const spelling_t puncts[] = {
-#define TSPEC_TOKEN_PUNCT(id, text) {TSPEC_TOKEN_##id, text, sizeof text - 1},
+#define TSPEC_TOKEN_PUNCT(id, text) {TSPEC_TOKEN_##id, (text), sizeof(text) - 1},
 #include "frontend/token.def"
 };
 

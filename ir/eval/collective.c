@@ -123,8 +123,10 @@ static void record_traffic(const exchange_t *exchange) {
   }
   if (eval->ntraffic == eval->traffic_capacity) {
     eval->traffic_capacity = eval->traffic_capacity * 2 + 16;
-    eval->traffic = realloc(eval->traffic, sizeof *eval->traffic * (size_t)eval->traffic_capacity);
-    TSPEC_CHECK(eval->traffic != NULL, "out of memory");
+    size_t size = sizeof *eval->traffic * (size_t)eval->traffic_capacity;
+    tspec_eval_traffic_t *grown = realloc(eval->traffic, size);
+    TSPEC_CHECK(grown != NULL, "out of memory");
+    eval->traffic = grown;
   }
   eval->traffic[eval->ntraffic++] = (tspec_eval_traffic_t){exchange->op, counted_bytes(exchange)};
 }
