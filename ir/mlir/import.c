@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/mlir/context.h"
+#include "ir/mlir/guard.h"
 #include "ir/mlir/import_op.h"
 #include "ir/mlir/kernels.h"
 #include "ir/mlir/names.h"
@@ -500,6 +501,9 @@ tspec_program_t *tspec_program_import_file(MlirContext context, uint32_t file, t
                                            tspec_diag_t *diag) {
   const tspec_source_t *source = tspec_sources_get(diag->sources, file);
   int nerrors = diag->nerrors;
+  if (!tspec_mlir_guard(file, diag)) {
+    return NULL;
+  }
   MlirOperation op = mlirOperationCreateParse(
       context, mlirStringRefCreate(source->text, source->length), tspec_string_ref(source->path));
   if (mlirOperationIsNull(op)) {

@@ -44,9 +44,9 @@ static uint64_t find(uint64_t said, const tspec_rt_safetensors_t *header, const 
 
 /// Looks for tensors of some names, and of all words between quotes.
 static uint64_t find_all(uint64_t said, const tspec_rt_safetensors_t *header, const uint8_t *data,
-                         size_t size) {
-  said = find(said, header, "__metadata__", size);
-  said = find(said, header, "", size);
+                         size_t size, size_t file_bytes) {
+  said = find(said, header, "__metadata__", file_bytes);
+  said = find(said, header, "", file_bytes);
   const uint8_t *end = data + size;
   const uint8_t *quote = memchr(data, '"', size);
   for (int i = 0; i < MAX_NAMES && quote != NULL; i++) {
@@ -55,7 +55,7 @@ static uint64_t find_all(uint64_t said, const tspec_rt_safetensors_t *header, co
     if (quote != NULL && quote - start < NAME_BYTES) {
       char name[NAME_BYTES] = "";
       memcpy(name, start, (size_t)(quote - start));
-      said = find(said, header, name, size);
+      said = find(said, header, name, file_bytes);
     }
   }
   return said;
@@ -81,10 +81,10 @@ uint64_t fuzz_one(const uint8_t *data, size_t size) {
   close(file);
   uint64_t said = finish(0, status, &error);
   if (status == TSPEC_RT_OK) {
-    said = find_all(said, header, data, size);
+    said = find_all(said, header, data, size, size);
   }
   tspec_rt_safetensors_destroy(header);
-  // as the header alone, so that no length need be guessed; as many bytes of data follow
+  // as the header alone, so that no length need be guessed; `size` bytes of data follow it
   if (size < 8) {
     return said;
   }
@@ -93,7 +93,7 @@ uint64_t fuzz_one(const uint8_t *data, size_t size) {
                                       "fuzz.safetensors", &error, &header);
   said = finish(said, status, &error);
   if (status == TSPEC_RT_OK) {
-    said = find_all(said, header, data, 2 * size < size ? size : size);
+    said = find_all(said, header, data, size, 2 * size);
   }
   tspec_rt_safetensors_destroy(header);
   return said;
