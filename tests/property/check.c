@@ -17,6 +17,7 @@
 #include "tests/property/compile.h"
 #include "tests/property/data.h"
 #include "tests/property/local_text.h"
+#include "tests/property/native.h"
 #include "tests/property/ref.h"
 
 // ---- outcomes ----------------------------------------------------------------------------------
@@ -191,6 +192,18 @@ static void run_entry(const prop_program_t *program, const prop_compiled_t *comp
   prop_data_free(&inputs);
 }
 
+// The other ways to run an entry that was just run.
+static void check_others(const prop_program_t *program, const prop_compiled_t *compiled, int entry,
+                         const prop_check_options_t *options, tspec_eval_t *whole, FILE *ref,
+                         prop_outcome_t *outcome) {
+  if (ref != NULL) {
+    prop_ref_write_entry(program, entry, compiled->global, whole, ref);
+  }
+  if (options->tspecc != NULL) {
+    prop_native_check(program, compiled, entry, options, whole, outcome);
+  }
+}
+
 static void check_runs(const prop_program_t *program, const prop_compiled_t *compiled,
                        const prop_check_options_t *options, prop_outcome_t *outcome) {
   tspec_eval_t *whole = tspec_eval_create(compiled->global, compiled->diag);
@@ -202,8 +215,8 @@ static void check_runs(const prop_program_t *program, const prop_compiled_t *com
   FILE *ref = options->ref == NULL ? NULL : prop_ref_open(program, compiled->global, options->ref);
   for (int i = 0; i < compiled->global->nfuncs && outcome->ok; ++i) {
     run_entry(program, compiled, i, whole, ranks, outcome);
-    if (outcome->ok && ref != NULL) {
-      prop_ref_write_entry(program, i, compiled->global, whole, ref);
+    if (outcome->ok) {
+      check_others(program, compiled, i, options, whole, ref, outcome);
     }
   }
   if (ref != NULL) {
@@ -254,7 +267,7 @@ static void note_check(const char *message) {
 
 void prop_check_apart(const prop_program_t *program, const prop_check_options_t *options,
                       prop_outcome_t *out_outcome) {
-  enum { SECONDS = 60 };
+  enum { SECONDS = 60, NATIVE_SECONDS = 400 };
   prop_outcome_t *shared =
       mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   *shared = (prop_outcome_t){.ok = true};
@@ -264,7 +277,7 @@ void prop_check_apart(const prop_program_t *program, const prop_check_options_t 
     shared_outcome = shared;
     tspec_check_handler_set(note_check);
     freopen("/dev/null", "w", stderr);
-    alarm(SECONDS);
+    alarm(options->tspecc != NULL ? NATIVE_SECONDS : SECONDS);
     prop_outcome_t outcome;
     prop_check(program, options, &outcome);
     *shared = outcome;

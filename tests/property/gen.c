@@ -198,7 +198,7 @@ static bool set_float_bounds(const prop_program_t *program, prop_node_t *node) {
     return true;
   }
   node->err += node->err > 0 ? limits->epsilon * size : 0;
-  if (program->others && node->gen->inexact) {
+  if (program->rounds && node->gen->inexact) {
     node->err += 8 * limits->epsilon * size;
   }
   return node->err <= limits->tolerance;

@@ -274,18 +274,18 @@ static bool divide(range_t a, range_t b, range_t *out) {
 
 // Integer division by 0 is defined here, so anything goes; floats keep away from 0 and have no
 // error, as the result jumps.
-static bool divide_whole(bool is_float, bool others, bool remainder, range_t a, range_t b,
+static bool divide_whole(bool is_float, bool divides, bool remainder, range_t a, range_t b,
                          range_t *out) {
   double most = remainder ? fmax(range_size(a), range_size(b)) : range_size(a) + 1;
   if (is_float && !remainder) {
     most = range_size(a) / range_gap(b) + 1;
   }
   *out = (range_t){a.lo >= 0 && b.lo >= 0 ? 0 : -most, most, 0};
-  return (!is_float && !others) || (a.err == 0 && b.err == 0 && range_gap(b) > 0.2);
+  return (!is_float && !divides) || (a.err == 0 && b.err == 0 && range_gap(b) > 0.2);
 }
 
 // Numbers to the power of tensors: floats only with bases above 0.
-static bool raise(bool is_float, bool others, double epsilon, range_t a, range_t b, range_t *out) {
+static bool raise(bool is_float, bool rounds, double epsilon, range_t a, range_t b, range_t *out) {
   if (!is_float) {
     *out = (range_t){-(double)INFINITY, (double)INFINITY, 0};
     return true;
@@ -295,7 +295,7 @@ static bool raise(bool is_float, bool others, double epsilon, range_t a, range_t
   double most =
       fmax(fmax(pow(a.lo, b.lo), pow(a.lo, b.hi)), fmax(pow(a.hi, b.lo), pow(a.hi, b.hi)));
   double slope = range_size(b) * most / a.lo + fmax(fabs(log(a.lo)), fabs(log(a.hi))) * most;
-  double rounding = others ? 8 * epsilon * most : 0;
+  double rounding = rounds ? 8 * epsilon * most : 0;
   *out = (range_t){least, most, slope * fmax(a.err, b.err) + rounding};
   return a.lo > 0.2;
 }
@@ -325,13 +325,13 @@ static bool combine(const prop_program_t *program, const prop_node_t *node, rang
   } else if (kind == TSPEC_OP_minimum) {
     *out = (range_t){fmin(a.lo, b.lo), fmin(a.hi, b.hi), fmax(a.err, b.err)};
   } else if (kind == TSPEC_OP_floor_div || kind == TSPEC_OP_rem) {
-    return divide_whole(is_float, program->others, kind == TSPEC_OP_rem, a, b, out);
+    return divide_whole(is_float, program->divides, kind == TSPEC_OP_rem, a, b, out);
   } else if (kind == TSPEC_OP_pow && node->form == FORM_NUMBER_RIGHT) {
     *out = raise_to_number(a, node->number);
   } else if (kind == TSPEC_OP_pow) {
-    bool defined = is_float ? !program->ints : !program->others || b.lo >= 0;
+    bool defined = is_float ? !program->ints : !program->divides || b.lo >= 0;
     return defined &&
-           raise(is_float, program->others, prop_dtype_epsilon(node->type.dtype), a, b, out);
+           raise(is_float, program->rounds, prop_dtype_epsilon(node->type.dtype), a, b, out);
   } else { // comparisons jump
     *out = (range_t){0, 1, 0};
     return a.err == 0 && b.err == 0;

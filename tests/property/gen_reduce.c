@@ -67,14 +67,14 @@ static bool infer_reduce(const prop_program_t *program, prop_node_t *node) {
     node->type.dtype = TSPEC_DTYPE_I32;
   }
   if (node->form == TSPEC_REDUCE_SUM) {
-    double rounding = is_float && n > 2 ? n * epsilon * n * size : 0;
+    double rounding = is_float && n > 1 ? n * epsilon * n * size : 0;
     // fewer than all may be summed first, so 0 lies within the bounds
     return prop_set_bounds(program, node, fmin(n * x->lo, 0), fmax(n * x->hi, 0),
                            n * x->err + rounding);
   }
   if (node->form == TSPEC_REDUCE_PROD) {
     double most = pow(fmax(size, 1), n);
-    double error = n * most * (x->err + (is_float && n > 2 ? epsilon : 0));
+    double error = n * most * (x->err + (is_float && n > 1 ? epsilon : 0));
     return prop_set_bounds(program, node, x->lo >= 0 ? 0 : -most, most, error);
   }
   bool logical = node->form == TSPEC_REDUCE_ALL || node->form == TSPEC_REDUCE_ANY;
@@ -114,7 +114,7 @@ static bool infer_mean(const prop_program_t *program, prop_node_t *node) {
   double epsilon = prop_dtype_epsilon(prop_dtype_sum(x->type.dtype));
   return shape_of_reduction(&x->type, node, &n) &&
          prop_set_bounds(program, node, x->lo, x->hi,
-                         x->err + (n > 2 ? 2 * n * epsilon * prop_node_size(x) : 0));
+                         x->err + (n > 1 ? 2 * n * epsilon * prop_node_size(x) : 0));
 }
 
 static bool infer_logsumexp(const prop_program_t *program, prop_node_t *node) {

@@ -111,7 +111,8 @@ void prop_generate(uint64_t seed, const prop_generate_options_t *options, prop_p
   memset(program, 0, sizeof *program);
   program->seed = seed;
   program->ints = options->ints;
-  program->others = options->others;
+  program->rounds = options->rounds;
+  program->divides = options->divides;
   make_mesh(program, &random, options->nranks);
   make_sizes(program, &random);
   program->nentries = prop_random_chance(&random, 80) ? 1 : 2 + prop_random_below(&random, 2);

@@ -7,8 +7,9 @@
 typedef struct prop_generate_options_t {
   int nops;    ///< about how many; 0: 5 to 60
   bool ints;   ///< whole numbers only
-  bool others; ///< prop_program_t's
-  int nranks;  ///< at most; 0: as many as the largest mesh has
+  bool rounds; ///< as in prop_program_t
+  bool divides;
+  int nranks; ///< at most; 0: as many as the largest mesh has
 } prop_generate_options_t;
 
 /// The program of that seed: well-typed, no value without use.

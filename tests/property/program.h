@@ -137,9 +137,9 @@ typedef struct prop_rule_t {
 
 typedef struct prop_program_t {
   uint64_t seed;
-  bool ints;   ///< all numbers are whole and all sums exact: results must be equal bit for bit
-  bool others; ///< also run by others, whose functions round in their own way and who leave open
-               ///< what an integer divided by 0 is
+  bool ints;    ///< all numbers are whole and all sums exact: results must be equal bit for bit
+  bool rounds;  ///< also run by others, whose functions round in their own way
+  bool divides; ///< by others who leave open what an integer divided by 0 is
   int nmesh;
   int mesh[PROP_MAX_MESH]; ///< sizes
   int nsizes;

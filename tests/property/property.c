@@ -1,5 +1,9 @@
 // property FILE.tspec ..   programs that were found once: the same checks, on whole numbers
 // property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | --floats] [--ref DIR] [--verbose]
+//          [--failures N] [--print] [--whole] [--native N --tspecc TSPECC --work DIR]
+//
+// --native N --tspecc TSPECC --work DIR: every Nth program is compiled and run over MPI, too, if
+// its mesh has at most 8 ranks (the environment must let MPI start that many).
 //
 // Random programs through the whole compiler, compared with what they mean: see check.c. Programs
 // S .. S + N - 1 are made; the even ones of whole numbers, the odd ones of fractions. A failing one
@@ -25,6 +29,7 @@ typedef struct command_t {
   int nranks;
   int ints; ///< 1: only whole numbers, 0: only fractions, -1: both
   int most_failures;
+  int native; ///< every so many programs run natively, too
   bool verbose;
   bool print; ///< print programs instead of checking them
   bool whole; ///< failing programs are printed as they are
@@ -42,10 +47,20 @@ static board_t *board;
 
 static void generate(const command_t *command, int index, prop_program_t *program) {
   prop_generate_options_t options = {.nops = command->nops, .nranks = command->nranks};
-  options.others = command->check.ref != NULL;
+  options.rounds = command->check.ref != NULL || command->check.tspecc != NULL;
+  options.divides = command->check.ref != NULL;
   uint64_t seed = command->seed + (uint64_t)index;
   options.ints = command->ints < 0 ? seed % 2 == 0 : command->ints == 1;
   prop_generate(seed, &options, program);
+}
+
+static prop_check_options_t options_for(const command_t *command, const prop_program_t *program) {
+  enum { MOST_RANKS = 8 };
+  prop_check_options_t options = command->check;
+  bool native = command->native > 0 && program->seed % (uint64_t)command->native == 0 &&
+                prop_program_nranks(program) <= MOST_RANKS;
+  options.tspecc = native ? options.tspecc : NULL;
+  return options;
 }
 
 static void print_program(const prop_program_t *program, FILE *stream) {
@@ -62,16 +77,17 @@ static void note_check(const char *message) {
 
 // Checks programs from `first` on, until one fails.
 static _Noreturn void work(const command_t *command, int first) {
-  enum { SECONDS = 60 };
+  enum { SECONDS = 60, NATIVE_SECONDS = 400 };
   static prop_program_t program;
   tspec_check_handler_set(note_check);
   freopen("/dev/null", "w", stderr);
   for (int i = first; i < command->count; ++i) {
     board->at = i;
     board->outcome = (prop_outcome_t){.ok = true};
-    alarm(SECONDS);
+    alarm(command->native > 0 ? NATIVE_SECONDS : SECONDS);
     generate(command, i, &program);
-    prop_check(&program, &command->check, &board->outcome);
+    prop_check_options_t options = options_for(command, &program);
+    prop_check(&program, &options, &board->outcome);
     if (!board->outcome.ok) {
       board->failed = true;
       _exit(1);
@@ -87,12 +103,13 @@ static void report(const command_t *command, int index) {
   prop_outcome_t outcome = board->outcome, again;
   printf("FAILED seed %llu: %s\n", (unsigned long long)program.seed, outcome.kind);
   fflush(stdout);
-  prop_check_apart(&program, &command->check, &again);
+  prop_check_options_t options = options_for(command, &program);
+  prop_check_apart(&program, &options, &again);
   if (again.ok) {
     printf("  (not when checked alone)\n");
   } else if (!command->whole) {
     outcome = again;
-    prop_shrink(&program, &command->check, &outcome);
+    prop_shrink(&program, &options, &outcome);
   }
   printf("  %s\n", outcome.detail);
   print_program(&program, stdout);
@@ -173,6 +190,12 @@ static bool parse_command(int argc, char **argv, command_t *command) {
       command->nops = atoi(argv[++i]);
     } else if (strcmp(option, "--ranks") == 0) {
       command->nranks = atoi(argv[++i]);
+    } else if (strcmp(option, "--native") == 0) {
+      command->native = atoi(argv[++i]);
+    } else if (strcmp(option, "--tspecc") == 0) {
+      command->check.tspecc = argv[++i];
+    } else if (strcmp(option, "--work") == 0) {
+      command->check.work = argv[++i];
     } else if (strcmp(option, "--ref") == 0) {
       command->check.ref = argv[++i];
     } else if (strcmp(option, "--failures") == 0) {
@@ -191,7 +214,8 @@ int main(int argc, char **argv) {
   command_t command = {.seed = 1, .count = 100, .ints = -1, .most_failures = 10};
   if (!parse_command(argc, argv, &command)) {
     fprintf(stderr, "usage: property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | "
-                    "--floats] [--ref DIR] [--failures N] [--print] [--whole] [--verbose]\n");
+                    "--floats] [--ref DIR] [--native N --tspecc TSPECC --work DIR] [--failures N] "
+                    "[--print] [--whole] [--verbose]\n");
     return 2;
   }
   if (command.print) {

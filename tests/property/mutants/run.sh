@@ -39,7 +39,7 @@ try_mutant() {
   # the mutated objects come first, so that the libraries' own are not taken
   ${CC:-gcc} ${CFLAGS:-} "$build/tests/property/CMakeFiles/property.dir/property.c.o" $objects \
     "$build/tests/property/libtspec_property.a" "$build/frontend/libtspec_frontend.a" \
-    "$build/passes/libtspec_passes.a" "$build/ir/libtspec_core.a" -lm -o "$dir/property" || return 2
+    "$build/passes/libtspec_passes.a" "$build/ir/libtspec_core.a" -ljansson -lm -o "$dir/property" || return 2
   "$dir/property" --seed 1 --count "$count" --failures 1 --whole >"$dir/log" 2>&1
   seed=$(sed -n 's/^FAILED seed \([0-9]*\): \(.*\)/\1 programs: \2/p' "$dir/log" | head -n 1)
   [ -n "$seed" ] || { echo "$1: NOT FOUND in $count programs"; return 1; }
