@@ -6,7 +6,11 @@ set(COMPILER bin/tspecc)
 set(IRDL share/tspec/tspec.irdl.mlir)
 list(GET LLVM_INCLUDE_DIRS 0 LLVM_INCLUDE_DIR)
 
-install(DIRECTORY ir passes DESTINATION ${INCLUDE_DIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(DIRECTORY ir passes DESTINATION ${INCLUDE_DIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def"
+        PATTERN "passes/plugin*.h" EXCLUDE)
+install(FILES include/tspec/plugin.h DESTINATION ${INCLUDE_DIR}) # <tspec/plugin.h>
+install(FILES frontend/ast.h frontend/ast_expr.h frontend/check.h frontend/parser.h frontend/print.h
+        DESTINATION ${INCLUDE_DIR}/frontend)
 install(FILES runtime/tspec_rt.h runtime/image.h runtime/dtype.h runtime/status.h runtime/status.def
         DESTINATION ${INCLUDE_DIR}/runtime)
 configure_package_config_file(cmake/tspec-config.cmake.in ${PROJECT_BINARY_DIR}/tspec-config.cmake

@@ -1,7 +1,6 @@
 // tspecc: from a command line to an executable, a dump or a report.
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,8 +40,7 @@ static bool makes_output(const tspec_command_t *command) {
 /// Index of the step `name`, or the number of steps.
 static int step_index(const tspec_pipeline_t *pipeline, const char *name) {
   int i = 0;
-  while (i < pipeline->nsteps &&
-         (pipeline->steps[i].pass == NULL || strcmp(pipeline->steps[i].pass->name, name) != 0)) {
+  while (i < pipeline->nsteps && strcmp(tspec_pipeline_step_name(&pipeline->steps[i]), name) != 0) {
     i++;
   }
   return i;
@@ -244,8 +242,11 @@ static bool end_level(tspec_driver_t *driver) {
 
 /// The same before pass `next` (NULL: no more passes).
 static bool before_next(tspec_driver_t *driver, const char *next) {
-  return (!tspec_driver_ends_level(driver, next) || end_level(driver)) &&
-         (next == NULL || tspec_driver_dump_before(driver, next));
+  if (tspec_driver_ends_level(driver, next) && !end_level(driver)) {
+    return false;
+  }
+  driver->npasses++;
+  return next == NULL || tspec_driver_dump_before(driver, next);
 }
 
 static bool before_pass(void *user, const char *name, tspec_program_t *program) {
@@ -254,12 +255,17 @@ static bool before_pass(void *user, const char *name, tspec_program_t *program) 
   if (driver->command->verbose) {
     fprintf(stderr, "tspecc: %s\n", name);
   }
-  return before_next(driver, name);
+  if (!before_next(driver, name)) {
+    return false;
+  }
+  tspec_driver_watch_pass(name);
+  return true;
 }
 
 static bool after_pass(void *user, const char *name, tspec_program_t *program) {
   tspec_driver_t *driver = user;
   driver->program = program;
+  tspec_driver_watch_pass(NULL);
   if (strcmp(name, "propagate") == 0) {
     select_entries(driver, program);
   }
@@ -272,19 +278,58 @@ static bool run_upstream(void *user, const char *text, tspec_program_t **program
   return backend != NULL && backend->run_upstream(driver->context, text, program, &driver->diag);
 }
 
+static bool run_extra(void *user, const tspec_extra_pass_t *pass, tspec_program_t **program) {
+  tspec_driver_t *driver = user;
+  const tspec_backend_t *backend = tspec_driver_backend(driver);
+  return backend != NULL && backend->run_plugin(driver->context, pass, program, &driver->diag);
+}
+
+/// Reports a pass named by `option` that is no step of the pipeline.
+static bool want_step(tspec_driver_t *driver, const tspec_pipeline_t *pipeline, const char *option,
+                      const char *pass) {
+  if (pass == NULL || step_index(pipeline, pass) < pipeline->nsteps) {
+    return true;
+  }
+  if (tspec_driver_find_pass(driver, pass) != NULL) {
+    tspec_diag_error(&driver->diag, (tspec_range_t){0}, "%s: pass '%s' does not run here", option,
+                     pass);
+    return false;
+  }
+  const char *nearest = tspec_pass_nearest(driver->arena, &driver->extras, pass);
+  tspec_diag_error(&driver->diag, (tspec_range_t){0}, "%s: there is no pass '%s'%s%s%s", option,
+                   pass, nearest == NULL ? " (--list-passes shows them)" : "; did you mean '",
+                   nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+  return false;
+}
+
+static bool want_steps(tspec_driver_t *driver, const tspec_pipeline_t *pipeline) {
+  const tspec_command_t *command = driver->command;
+  for (size_t i = 0; i < command->dumps.count; i++) {
+    if (!want_step(driver, pipeline, "--dump-ir", command->dumps.items[i].pass)) {
+      return false;
+    }
+  }
+  return want_step(driver, pipeline, "--stop-after", command->stop_after);
+}
+
 static bool choose_pipeline(tspec_driver_t *driver, tspec_pipeline_t *out_pipeline,
                             const char **out_next) {
   const tspec_command_t *command = driver->command;
   *out_next = NULL;
   if (command->passes != NULL) {
-    return tspec_pipeline_parse(driver->arena, command->passes, (tspec_range_t){0}, &driver->diag,
-                                out_pipeline);
+    return tspec_pipeline_parse(driver->arena, command->passes, &driver->extras, (tspec_range_t){0},
+                                &driver->diag, out_pipeline) &&
+           want_steps(driver, out_pipeline);
   }
-  *out_pipeline =
+  tspec_pipeline_t ours =
       tspec_pipeline_default(driver->arena, driver->program->level, TSPEC_LEVEL_KERNELS);
+  *out_pipeline = tspec_pipeline_place(driver->arena, &ours, &driver->extras, &driver->diag);
+  if (!want_steps(driver, out_pipeline)) {
+    return false;
+  }
   int count = steps_needed(command, out_pipeline);
   if (count < out_pipeline->nsteps) {
-    *out_next = out_pipeline->steps[count].pass->name;
+    *out_next = tspec_pipeline_step_name(&out_pipeline->steps[count]);
   }
   out_pipeline->nsteps = count;
   return true;
@@ -295,14 +340,14 @@ static bool run_passes(tspec_driver_t *driver) {
   tspec_options_t options = {.cpu = command->cpu == NULL ? "native" : command->cpu,
                              .lint = command->lint,
                              .strict = command->strict,
-                             .verify_each = true,
+                             .verify_each = command->verify_each,
                              .nranks = tspec_mesh_nranks(&driver->program->mesh)};
   tspec_pipeline_run_t run = {
       .program = driver->program,
       .diag = &driver->diag,
       .options = &options,
       .stop_after = command->stop_after,
-      .hooks = {driver, before_pass, after_pass, run_upstream},
+      .hooks = {driver, before_pass, after_pass, run_upstream, run_extra},
   };
   tspec_pipeline_t pipeline;
   const char *next = NULL;
@@ -444,31 +489,6 @@ static bool run(tspec_driver_t *driver) {
 
 // ---- main ----
 
-static void internal_error(const char *message) {
-  (void)message; // has been printed
-  fflush(stdout);
-  _Exit(TSPEC_EXIT_INTERNAL);
-}
-
-/// A crash in a library is an internal error, too.
-static void crashed(int signal) {
-  static const char kText[] = "tspecc: internal compiler error\n";
-  (void)signal;
-  ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
-  (void)written;
-  _exit(TSPEC_EXIT_INTERNAL);
-}
-
-static void set_handlers(void) {
-  tspec_check_handler_set(internal_error);
-#ifndef __SANITIZE_ADDRESS__
-  signal(SIGABRT, crashed);
-  signal(SIGSEGV, crashed);
-#else
-  (void)crashed;
-#endif
-}
-
 static const char *program_dir(tspec_arena_t *arena) {
   char path[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -480,17 +500,31 @@ static const char *program_dir(tspec_arena_t *arena) {
   return tspec_arena_strdup(arena, path, slash == NULL ? 0 : (size_t)(slash - path));
 }
 
-static int compile(const tspec_command_t *command, tspec_arena_t *arena) {
-  tspec_driver_t driver = {.command = command, .arena = arena, .tspecc_dir = program_dir(arena)};
-  tspec_sources_init(&driver.sources, arena);
+/// The command of the words `argv`; `sources` holds what a reproducer embeds.
+static int compile(const tspec_command_t *command, int argc, const char *const *argv,
+                   const tspec_sources_t *sources) {
+  tspec_arena_t *arena = sources->arena;
+  tspec_driver_t driver = {.command = command,
+                           .arena = arena,
+                           .sources = *sources,
+                           .reproduces = sources->count > 0,
+                           .tspecc_dir = program_dir(arena)};
+  tspec_driver_watch(argc, argv, &driver);
   tspec_diag_init(&driver.diag, &driver.sources, stderr);
   driver.diag.warnings_are_errors = command->strict;
   driver.diag.max_errors = 50;
-  bool ok = run(&driver) && driver.diag.nerrors == 0;
+  bool ok = tspec_driver_load_plugins(&driver);
+  if (command->list_passes) {
+    tspec_driver_list_passes(&driver.extras, stdout);
+  } else {
+    ok = ok && run(&driver);
+  }
+  ok = ok && driver.diag.nerrors == 0;
   tspec_driver_close_backend(&driver);
   tspec_buf_deinit(&driver.shardings);
   tspec_buf_deinit(&driver.annotated);
   tspec_buf_deinit(&driver.report);
+  tspec_driver_watch(0, NULL, NULL);
   return ok ? TSPEC_EXIT_OK : TSPEC_EXIT_DIAGNOSTICS;
 }
 
@@ -500,8 +534,8 @@ static bool answer(const tspec_command_t *command) {
     tspec_command_print_help(stdout);
   } else if (command->version) {
     puts("tspecc " TSPEC_VERSION);
-  } else if (command->list_passes) {
-    (command->list_md ? tspec_driver_list_passes_md : tspec_driver_list_passes)(stdout);
+  } else if (command->list_passes && command->list_md) {
+    tspec_driver_list_passes_md(stdout);
   } else if (command->list_ops) {
     (command->list_md ? tspec_driver_list_ops_md : tspec_driver_list_ops)(stdout);
   } else {
@@ -510,15 +544,29 @@ static bool answer(const tspec_command_t *command) {
   return true;
 }
 
+static int run_command(tspec_arena_t *arena, int argc, const char *const *argv) {
+  tspec_command_t command;
+  tspec_sources_t sources;
+  tspec_sources_init(&sources, arena);
+  if (!tspec_command_parse(arena, argc, argv, stderr, &command)) {
+    return TSPEC_EXIT_USAGE;
+  }
+  if (answer(&command)) {
+    return TSPEC_EXIT_OK;
+  }
+  if (command.input != NULL &&
+      tspec_driver_open_reproducer(arena, command.input, &argc, &argv, &sources) &&
+      !tspec_command_parse(arena, argc, argv, stderr, &command)) {
+    return TSPEC_EXIT_USAGE;
+  }
+  return compile(&command, argc, argv, &sources);
+}
+
 int main(int argc, char **argv) {
-  set_handlers();
+  tspec_driver_catch_crashes();
   tspec_arena_t arena;
   tspec_arena_init(&arena);
-  tspec_command_t command;
-  int code = TSPEC_EXIT_USAGE;
-  if (tspec_command_parse(&arena, argc, (const char *const *)argv, stderr, &command)) {
-    code = answer(&command) ? TSPEC_EXIT_OK : compile(&command, &arena);
-  }
+  int code = run_command(&arena, argc, (const char *const *)argv);
   tspec_arena_deinit(&arena);
   if (fflush(stdout) != 0) {
     perror("tspecc: standard output");

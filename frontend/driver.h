@@ -1,6 +1,7 @@
 // The parts of tspecc: driver.c reads the command and runs the pipeline, driver_backend.c opens
-// libtspec.so, driver_dump.c prints programs, driver_report.c the reports, driver_list.c the lists,
-// driver_header.c the header of an object file.
+// libtspec.so and plugins, driver_crash.c ends after internal errors, driver_dump.c prints
+// programs, driver_report.c the reports, driver_list.c the lists, driver_header.c the header of an
+// object file.
 #ifndef TSPEC_FRONTEND_DRIVER_H
 #define TSPEC_FRONTEND_DRIVER_H
 
@@ -23,6 +24,7 @@ typedef struct tspec_driver_t {
   tspec_arena_t *arena; ///< of the whole run
   tspec_sources_t sources;
   tspec_diag_t diag;
+  bool reproduces;             ///< the command comes from a reproducer
   uint32_t file;               ///< the input
   const char *name;            ///< its name without folder and ending
   const tspec_ast_file_t *ast; ///< NULL for an .mlir file
@@ -32,7 +34,9 @@ typedef struct tspec_driver_t {
   void *library;          ///< libtspec.so once it is open
   const tspec_backend_t *backend;
   tspec_backend_context_t *context;
+  tspec_extra_passes_t extras;         ///< of plugins
   int ndumps;                          ///< printed so far
+  int npasses;                         ///< that ran or run
   bool ended[TSPEC_LEVEL_KERNELS + 1]; ///< levels that were left or reached last
   tspec_buf_t shardings;               ///< --shardings, filled at the end of level sharded
   tspec_buf_t annotated;               ///< --emit=tspec, likewise
@@ -44,6 +48,29 @@ typedef struct tspec_driver_t {
 /// The backend with a context; opens libtspec.so at the first call. Errors: NULL after reporting.
 const tspec_backend_t *tspec_driver_backend(tspec_driver_t *driver);
 void tspec_driver_close_backend(tspec_driver_t *driver);
+/// Loads the command's plugins. Errors: false after reporting.
+bool tspec_driver_load_plugins(tspec_driver_t *driver);
+/// The pass with that name, ours or a plugin's, or NULL.
+const tspec_pass_info_t *tspec_driver_find_pass(const tspec_driver_t *driver, const char *name);
+
+// ---- driver_crash.c ----
+
+/// From here on a failed check and a fatal signal end the process with TSPEC_EXIT_INTERNAL.
+void tspec_driver_catch_crashes(void);
+/// What a failed check does, in tspecc and in libtspec.so.
+void tspec_driver_internal_error(const char *message);
+/// What a reproducer tells: the command's words (borrowed, as long as the process runs), and, once
+/// it is known, the driver (NULL: no longer). One command at a time, since a signal has no
+/// argument.
+void tspec_driver_watch(int argc, const char *const *argv, const tspec_driver_t *driver);
+/// The pass that runs now (borrowed), or NULL.
+void tspec_driver_watch_pass(const char *name);
+
+/// A reproducer as a command line: the words that it holds, then those of argv without its path.
+/// Its files are added to `sources`. Ownership: in `arena`. Errors: false if `path` is no
+/// reproducer; then nothing is changed.
+bool tspec_driver_open_reproducer(tspec_arena_t *arena, const char *path, int *argc,
+                                  const char *const **argv, tspec_sources_t *sources);
 
 // ---- driver_dump.c ----
 
@@ -83,7 +110,8 @@ bool tspec_driver_write_header(tspec_driver_t *driver, const char *object);
 
 // ---- driver_list.c ----
 
-void tspec_driver_list_passes(FILE *stream);
+/// `extras`: those of plugins.
+void tspec_driver_list_passes(const tspec_extra_passes_t *extras, FILE *stream);
 void tspec_driver_list_ops(FILE *stream);
 /// The same as docs/passes.md and docs/ops.md.
 void tspec_driver_list_passes_md(FILE *stream);

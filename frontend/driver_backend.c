@@ -1,15 +1,7 @@
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/driver.h"
-
-static void internal_error(const char *message) {
-  (void)message; // has been printed
-  fflush(stdout);
-  fflush(stderr);
-  _Exit(TSPEC_EXIT_INTERNAL);
-}
 
 static const tspec_backend_t *open_library(tspec_driver_t *driver) {
   const char *path = tspec_arena_printf(driver->arena, "%s/../lib/libtspec.so", driver->tspecc_dir);
@@ -29,7 +21,7 @@ static const tspec_backend_t *open_library(tspec_driver_t *driver) {
                      backend == NULL ? "?" : backend->version, TSPEC_VERSION);
     return NULL;
   }
-  backend->set_check_handler(internal_error);
+  backend->set_check_handler(tspec_driver_internal_error);
   return backend;
 }
 
@@ -49,4 +41,21 @@ void tspec_driver_close_backend(tspec_driver_t *driver) {
     driver->context = NULL;
   }
   // The library stays: libLLVM's destructors run at exit.
+}
+
+bool tspec_driver_load_plugins(tspec_driver_t *driver) {
+  const tspec_words_t *plugins = &driver->command->plugins;
+  for (size_t i = 0; i < plugins->count; i++) {
+    const tspec_backend_t *backend = tspec_driver_backend(driver);
+    if (backend == NULL ||
+        !backend->load_plugin(plugins->items[i], driver->arena, &driver->diag, &driver->extras)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const tspec_pass_info_t *tspec_driver_find_pass(const tspec_driver_t *driver, const char *name) {
+  const tspec_extra_pass_t *extra = tspec_extra_pass_find(&driver->extras, name);
+  return extra != NULL ? &extra->info : tspec_pass_find(name);
 }

@@ -102,7 +102,7 @@ bool tspec_driver_ends_level(const tspec_driver_t *driver, const char *next) {
   if (next == NULL) {
     return true;
   }
-  const tspec_pass_info_t *pass = tspec_pass_find(next);
+  const tspec_pass_info_t *pass = tspec_pass_find(next); // a plugin's stays at its level
   return pass != NULL && (pass->after > driver->program->level || strcmp(next, "reshard") == 0);
 }
 
@@ -111,14 +111,20 @@ bool tspec_driver_dump_level(tspec_driver_t *driver) {
   return !wants_level(driver, level) || dump_program(driver, tspec_level_name(level));
 }
 
+/// The dump at a pass, numbered in a folder so that files sort as passes run.
+static bool dump_pass(tspec_driver_t *driver, const char *when, const char *pass) {
+  tspec_arena_t *arena = driver->arena;
+  const char *what = tspec_arena_printf(arena, "%s-%s", when, pass);
+  return dump_program(driver, driver->command->dump_dir == NULL
+                                  ? what
+                                  : tspec_arena_printf(arena, "%02d-%s", driver->npasses, what));
+}
+
 bool tspec_driver_dump_before(tspec_driver_t *driver, const char *pass) {
-  return !wants(driver, TSPEC_DUMP_BEFORE, pass) ||
-         dump_program(driver, tspec_arena_printf(driver->arena, "before-%s", pass));
+  return !wants(driver, TSPEC_DUMP_BEFORE, pass) || dump_pass(driver, "before", pass);
 }
 
 bool tspec_driver_dump_after(tspec_driver_t *driver, const char *pass) {
-  if (!wants(driver, TSPEC_DUMP_AFTER, pass) && !wants(driver, TSPEC_DUMP_ALL, NULL)) {
-    return true;
-  }
-  return dump_program(driver, tspec_arena_printf(driver->arena, "after-%s", pass));
+  return (!wants(driver, TSPEC_DUMP_AFTER, pass) && !wants(driver, TSPEC_DUMP_ALL, NULL)) ||
+         dump_pass(driver, "after", pass);
 }

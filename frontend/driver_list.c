@@ -2,11 +2,34 @@
 #include "ir/op_rules.h"
 #include "ir/shard/factor.h"
 
-void tspec_driver_list_passes(FILE *stream) {
+static void put_pass(const char *name, const char *from, const char *to, const char *summary,
+                     FILE *stream) {
+  fprintf(stream, "%-20s %-7s -> %-7s  %s\n", name, from, to, summary);
+}
+
+static void put_extra(const tspec_extra_pass_t *pass, FILE *stream) {
+  const char *level = pass->any_level ? "any" : tspec_level_name(pass->info.before);
+  put_pass(pass->info.name, level, level, pass->info.summary, stream);
+  const char *place = pass->run_before != NULL ? pass->run_before : pass->run_after;
+  fprintf(stream, "  of '%s', %s %s\n", pass->library,
+          pass->run_before != NULL  ? "runs before"
+          : pass->run_after != NULL ? "runs after"
+                                    : "runs in",
+          place != NULL ? place : "--passes alone");
+  for (int i = 0; i < pass->noptions; i++) {
+    const tspec_extra_option_t *option = &pass->options[i];
+    fprintf(stream, "  %s=%s  %s\n", option->key, option->value, option->summary);
+  }
+}
+
+void tspec_driver_list_passes(const tspec_extra_passes_t *extras, FILE *stream) {
   for (int i = 0; i < tspec_pass_count(); i++) {
     const tspec_pass_info_t *pass = tspec_pass_info(i);
-    fprintf(stream, "%-20s %-7s -> %-7s  %s\n", pass->name, tspec_level_name(pass->before),
-            tspec_level_name(pass->after), pass->summary);
+    put_pass(pass->name, tspec_level_name(pass->before), tspec_level_name(pass->after),
+             pass->summary, stream);
+  }
+  for (size_t i = 0; i < extras->count; i++) {
+    put_extra(extras->items[i], stream);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ir/base/str.h"
-#include "passes/pipeline.h"
 
 /// One parse at work.
 typedef struct parser_t {
@@ -70,9 +69,11 @@ TEXT(mesh)
 TEXT(cpu)
 TEXT(dump_dir)
 TEXT(passes)
+TEXT(stop_after)
 WORDS(entries)
 WORDS(sets)
 WORDS(rules)
+WORDS(plugins)
 
 /// --list-passes and --list-ops: as text, or as a page of docs/.
 static bool set_list(parser_t *parser, const char *name, const char *value) {
@@ -122,26 +123,18 @@ static bool set_shardings(parser_t *parser, const char *name, const char *value)
   return set_report_kind(parser, name, value, &parser->command->shardings);
 }
 
-static bool check_pass(parser_t *parser, const char *name, const char *pass) {
-  if (tspec_pass_find(pass) != NULL) {
-    return true;
+static bool set_verify_each(parser_t *parser, const char *name, const char *value) {
+  if (value != NULL && strcmp(value, "on") != 0 && strcmp(value, "off") != 0) {
+    return fail(parser, name, value, "on or off");
   }
-  tspec_names_t names = {0};
-  for (int i = 0; i < tspec_pass_count(); i++) {
-    const tspec_pass_info_t *info = tspec_pass_info(i);
-    tspec_names_set(parser->arena, &names, info->name, (void *)info);
-  }
-  const char *nearest = tspec_names_nearest(&names, pass);
-  fprintf(parser->errors, "tspecc: error: %s: there is no pass '%s'%s%s%s\n", name, pass,
-          nearest == NULL ? " (--list-passes shows them)" : "; did you mean '",
-          nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
-  return false;
+  parser->command->verify_each = value == NULL || strcmp(value, "on") == 0;
+  return true;
 }
 
-static bool set_stop_after(parser_t *parser, const char *name, const char *value) {
-  parser->command->stop_after = value;
-  // an upstream pass of --passes may be meant, too
-  return parser->command->passes != NULL || check_pass(parser, name, value);
+static bool set_no_verify_each(parser_t *parser, const char *name, const char *value) {
+  (void)name, (void)value;
+  parser->command->verify_each = false;
+  return true;
 }
 
 static const char *after_prefix(const char *text, const char *prefix) {
@@ -167,9 +160,6 @@ static bool set_dump_ir(parser_t *parser, const char *name, const char *value) {
     if (before != NULL || after != NULL) {
       dump.kind = before != NULL ? TSPEC_DUMP_BEFORE : TSPEC_DUMP_AFTER;
       dump.pass = before != NULL ? before : after;
-      if (!check_pass(parser, name, dump.pass)) {
-        return false;
-      }
     } else if (strcmp(value, "source") == 0) {
       dump.kind = TSPEC_DUMP_SOURCE;
     } else if (strcmp(value, "all") == 0) {
@@ -209,7 +199,11 @@ static const option_t kOptions[] = {
     {"--stop-after", TAKES_VALUE, "PASS", "stop there and print the program", set_stop_after},
     {"--passes", TAKES_VALUE, "P,Q", "run these passes, ours or MLIR's, and print the program",
      set_passes},
-    {"--pass-plugin", TAKES_VALUE, "LIB", "load passes from a shared library", set_missing},
+    {"--pass-plugin", TAKES_VALUE, "LIB[,KEY=V]...",
+     "load passes from a shared library and set their options", set_plugins},
+    {"--verify-each", TAKES_MAYBE, "off", "verify the program after each pass (default: on)",
+     set_verify_each},
+    {"--no-verify-each", TAKES_NONE, NULL, "the same as --verify-each=off", set_no_verify_each},
     {"--explain", TAKES_MAYBE, "VALUE", "why values are split as they are", set_missing},
     {"--report", TAKES_MAYBE, "json", "the collectives of each entry and what they cost",
      set_report},
@@ -249,6 +243,35 @@ void tspec_command_print_help(FILE *stream) {
 }
 
 // ---- parsing ----
+
+bool tspec_command_check_pass(tspec_arena_t *arena, const char *option, const char *name,
+                              const tspec_extra_passes_t *extras, FILE *errors) {
+  if (tspec_pass_find(name) != NULL || tspec_extra_pass_find(extras, name) != NULL) {
+    return true;
+  }
+  const char *nearest = tspec_pass_nearest(arena, extras, name);
+  fprintf(errors, "tspecc: error: %s: there is no pass '%s'%s%s%s\n", option, name,
+          nearest == NULL ? " (--list-passes shows them)" : "; did you mean '",
+          nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+  return false;
+}
+
+/// Names of passes in other options, if all passes are known by now.
+static bool check_passes(parser_t *parser) {
+  const tspec_command_t *command = parser->command;
+  bool ok = true;
+  if (command->passes != NULL || command->plugins.count > 0) {
+    return ok;
+  }
+  for (size_t i = 0; i < command->dumps.count && ok; i++) {
+    const tspec_dump_t *dump = &command->dumps.items[i];
+    ok = dump->pass == NULL ||
+         tspec_command_check_pass(parser->arena, "--dump-ir", dump->pass, NULL, parser->errors);
+  }
+  return ok && (command->stop_after == NULL ||
+                tspec_command_check_pass(parser->arena, "--stop-after", command->stop_after, NULL,
+                                         parser->errors));
+}
 
 static const option_t *find_option(const char *text, size_t length) {
   for (int i = 0; i < NOPTIONS; i++) {
@@ -325,12 +348,12 @@ static bool check_command(parser_t *parser) {
     fputs("tspecc: error: --dump-dir without --dump-ir\n", parser->errors);
     return false;
   }
-  return true;
+  return check_passes(parser);
 }
 
 bool tspec_command_parse(tspec_arena_t *arena, int argc, const char *const *argv, FILE *errors,
                          tspec_command_t *out_command) {
-  *out_command = (tspec_command_t){0};
+  *out_command = (tspec_command_t){.verify_each = true};
   parser_t parser = {arena, errors, out_command};
   for (int i = 1; i < argc; i++) {
     bool ok = argv[i][0] == '-' && argv[i][1] != '\0' ? parse_option(&parser, argc, argv, &i)

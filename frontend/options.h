@@ -8,6 +8,7 @@
 
 #include "ir/base/vec.h"
 #include "ir/program.h"
+#include "passes/pipeline.h"
 
 /// What --emit asks for.
 typedef enum tspec_output_t {
@@ -67,6 +68,8 @@ typedef struct tspec_command_t {
   bool time_passes;
   const char *stop_after;
   const char *passes;
+  tspec_words_t plugins; ///< "LIB[,key=value...]" of each --pass-plugin
+  bool verify_each;
   tspec_report_t report;
   tspec_report_t shardings;
   bool lint;
@@ -78,6 +81,12 @@ typedef struct tspec_command_t {
 /// of the pen, what may be meant); the caller then ends with the exit code for usage.
 bool tspec_command_parse(tspec_arena_t *arena, int argc, const char *const *argv, FILE *errors,
                          tspec_command_t *out_command);
+
+/// Whether `name`, given as option `option`, is a pass; `extras` (may be NULL) are those of
+/// plugins. Errors: false after one line on `errors`. Called by tspec_command_parse if there are no
+/// plugins and no --passes, whose own steps may be meant.
+bool tspec_command_check_pass(tspec_arena_t *arena, const char *option, const char *name,
+                              const tspec_extra_passes_t *extras, FILE *errors);
 
 /// The text of --help.
 void tspec_command_print_help(FILE *stream);

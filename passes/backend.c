@@ -8,6 +8,7 @@
 #include "ir/mlir/context.h"
 #include "ir/mlir/export.h"
 #include "ir/mlir/import.h"
+#include "passes/plugin.h"
 
 struct tspec_backend_context_t {
   MlirContext context;
@@ -95,6 +96,11 @@ static bool run_upstream(tspec_backend_context_t *context, const char *pipeline,
   return true;
 }
 
+static bool run_plugin(tspec_backend_context_t *context, const tspec_extra_pass_t *pass,
+                       tspec_program_t **program, tspec_diag_t *diag) {
+  return tspec_plugin_run_pass(context->context, pass, program, diag);
+}
+
 const tspec_backend_t *tspec_backend_get(void) {
   static const tspec_backend_t kBackend = {
       .version = TSPEC_VERSION,
@@ -104,6 +110,8 @@ const tspec_backend_t *tspec_backend_get(void) {
       .print = print,
       .read = read_program,
       .run_upstream = run_upstream,
+      .load_plugin = tspec_plugin_load,
+      .run_plugin = run_plugin,
       .check_cpu = tspec_codegen_check_cpu,
       .codegen = tspec_codegen_run,
   };

@@ -11,6 +11,7 @@
 #include "ir/base/str.h"
 #include "ir/program.h"
 #include "passes/codegen.h"
+#include "passes/pipeline.h"
 
 /// An MLIR context, see ir/mlir/context.h. Programs that keep attributes of others need it as long
 /// as they live.
@@ -37,6 +38,13 @@ typedef struct tspec_backend_t {
   /// program any more).
   bool (*run_upstream)(tspec_backend_context_t *context, const char *pipeline,
                        tspec_program_t **program, tspec_diag_t *diag);
+
+  /// Loads "LIB[,key=value...]" and runs a pass of it (passes/plugin.h). Errors: false after
+  /// reporting.
+  bool (*load_plugin)(const char *spec, tspec_arena_t *arena, tspec_diag_t *diag,
+                      tspec_extra_passes_t *extras);
+  bool (*run_plugin)(tspec_backend_context_t *context, const tspec_extra_pass_t *pass,
+                     tspec_program_t **program, tspec_diag_t *diag);
 
   /// passes/codegen.h.
   bool (*check_cpu)(const char *cpu, tspec_range_t range, tspec_diag_t *diag);

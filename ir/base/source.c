@@ -79,7 +79,18 @@ static char *read_all(FILE *file, size_t *out_length) {
   return text;
 }
 
+uint32_t tspec_sources_embed(tspec_sources_t *sources, const char *path, const char *text,
+                             size_t length) {
+  uint32_t number = tspec_sources_add(sources, path, text, length);
+  sources->items[number - 1].embedded = true;
+  return number;
+}
+
 uint32_t tspec_sources_read(tspec_sources_t *sources, const char *path) {
+  uint32_t known = find_path(sources, path);
+  if (known != 0 && sources->items[known - 1].embedded) {
+    return known;
+  }
   FILE *file = fopen(path, "rb");
   if (file == NULL) {
     return 0;

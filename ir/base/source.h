@@ -25,6 +25,7 @@ typedef struct tspec_source_t {
   size_t length;             ///< bytes
   const size_t *line_starts; ///< byte offset of each line
   size_t nlines;
+  bool embedded; ///< stands for the file of its path, which is not read
 } tspec_source_t;
 
 /// All files of one compilation.
@@ -41,6 +42,10 @@ void tspec_sources_init(tspec_sources_t *sources, tspec_arena_t *arena);
 /// with the same text gives the same number.
 uint32_t tspec_sources_add(tspec_sources_t *sources, const char *path, const char *text,
                            size_t length);
+
+/// Adds a text that stands for the file `path`: reading that gives it. Returns its number.
+uint32_t tspec_sources_embed(tspec_sources_t *sources, const char *path, const char *text,
+                             size_t length);
 
 /// Reads a file. Returns its number, or 0 with errno set.
 uint32_t tspec_sources_read(tspec_sources_t *sources, const char *path);

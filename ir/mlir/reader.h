@@ -1,5 +1,5 @@
 // Reading attributes, types and shardings of a module, each with a diagnostic for what does not
-// fit. For import.c and import_op.c alone.
+// fit. For import.c, import_op.c and plugins alone.
 #ifndef TSPEC_IR_MLIR_READER_H
 #define TSPEC_IR_MLIR_READER_H
 

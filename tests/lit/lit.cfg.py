@@ -7,7 +7,7 @@ import lit.formats
 config.name = "tspec"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".tspec", ".mlir", ".test"]
-config.excludes = ["Inputs"]
+config.excludes = ["Inputs", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tspec_build_dir, "tests", "lit")
 
@@ -31,6 +31,7 @@ if config.tspec_sanitize not in ("ON", "1", "TRUE"):
 config.substitutions.append(("%python", "python3"))
 config.substitutions.append(("%examples", os.path.join(os.path.dirname(__file__), "..", "..", "examples")))
 config.substitutions.append(("%tspecc_path", os.path.join(config.tspec_build_dir, "bin", "tspecc")))
+config.substitutions.append(("%plugins", os.path.join(config.tspec_build_dir, "tests", "plugins")))
 config.substitutions.append(("%mpirun", config.tspec_mpirun))
 config.substitutions.append(("%irdl", os.path.join(config.tspec_build_dir, "share", "tspec", "tspec.irdl.mlir")))
 # stock mlir-opt reading our dialect

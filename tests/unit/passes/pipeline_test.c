@@ -21,7 +21,7 @@ static void tear_down(void) {
 TestSuite(pipeline, .init = set_up, .fini = tear_down, .timeout = 10);
 
 static bool parse(const char *text, tspec_pipeline_t *pipeline) {
-  return tspec_pipeline_parse(&arena, text, (tspec_range_t){0}, &diag, pipeline);
+  return tspec_pipeline_parse(&arena, text, NULL, (tspec_range_t){0}, &diag, pipeline);
 }
 
 Test(pipeline, names_of_ours_and_of_upstream_stand_side_by_side) {
