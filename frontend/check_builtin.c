@@ -4,25 +4,7 @@
 
 // clang-format off
 static const tspec_builtin_t kBuiltins[] = {
-    // elementwise
-    {"exp", tspec_builtin_unary, {"x"}, TSPEC_OP_exp, 0},
-    {"log", tspec_builtin_unary, {"x"}, TSPEC_OP_log, 0},
-    {"log1p", tspec_builtin_unary, {"x"}, TSPEC_OP_log1p, 0},
-    {"expm1", tspec_builtin_unary, {"x"}, TSPEC_OP_expm1, 0},
-    {"tanh", tspec_builtin_unary, {"x"}, TSPEC_OP_tanh, 0},
-    {"sigmoid", tspec_builtin_unary, {"x"}, TSPEC_OP_sigmoid, 0},
-    {"sin", tspec_builtin_unary, {"x"}, TSPEC_OP_sin, 0},
-    {"cos", tspec_builtin_unary, {"x"}, TSPEC_OP_cos, 0},
-    {"sqrt", tspec_builtin_unary, {"x"}, TSPEC_OP_sqrt, 0},
-    {"rsqrt", tspec_builtin_unary, {"x"}, TSPEC_OP_rsqrt, 0},
-    {"abs", tspec_builtin_unary, {"x"}, TSPEC_OP_abs, 0},
-    {"sign", tspec_builtin_unary, {"x"}, TSPEC_OP_sign, 0},
-    {"floor", tspec_builtin_unary, {"x"}, TSPEC_OP_floor, 0},
-    {"ceil", tspec_builtin_unary, {"x"}, TSPEC_OP_ceil, 0},
-    {"round", tspec_builtin_unary, {"x"}, TSPEC_OP_round, 0},
-    {"erf", tspec_builtin_unary, {"x"}, TSPEC_OP_erf, 0},
-    {"relu", tspec_builtin_unary, {"x"}, TSPEC_OP_relu, 0},
-    {"isfinite", tspec_builtin_unary, {"x"}, TSPEC_OP_isfinite, 0},
+    // elementwise; functions of one operand come from the ops that have that trait
     {"maximum", tspec_builtin_binary, {"a", "b"}, TSPEC_OP_maximum, 0},
     {"minimum", tspec_builtin_binary, {"a", "b"}, TSPEC_OP_minimum, 0},
     {"floor_div", tspec_builtin_binary, {"a", "b"}, TSPEC_OP_floor_div, 0},
@@ -108,7 +90,21 @@ static const char *const kAbsent[] = {
     "with_params",
 };
 
+/// The ops that programs call by their names.
+static void add_functions(tspec_checker_t *c) {
+  for (int kind = 0; kind < TSPEC_OP_COUNT; ++kind) {
+    const tspec_op_info_t *info = tspec_op_info((tspec_op_kind_t)kind);
+    if ((info->rules->traits & TSPEC_TRAIT_FUNCTION) != 0) {
+      tspec_builtin_t *builtin = TSPEC_ARENA_NEW(c->arena, tspec_builtin_t, 1);
+      *builtin =
+          (tspec_builtin_t){info->name, tspec_builtin_unary, {"x"}, (tspec_op_kind_t)kind, 0};
+      tspec_names_set(c->arena, &c->builtins, builtin->name, builtin);
+    }
+  }
+}
+
 void tspec_check_add_builtins(tspec_checker_t *c) {
+  add_functions(c);
   for (size_t i = 0; i < sizeof kBuiltins / sizeof kBuiltins[0]; ++i) {
     tspec_names_set(c->arena, &c->builtins, kBuiltins[i].name, (void *)(uintptr_t)&kBuiltins[i]);
   }

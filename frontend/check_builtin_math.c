@@ -10,10 +10,8 @@ static bool is_number(tspec_operand_t operand) {
 // ---- elementwise -----------------------------------------------------------------------------
 
 tspec_cv_t tspec_builtin_unary(tspec_checker_t *c, const tspec_builtin_call_t *call) {
-  double number = 0;
-  if (is_number(call->args[0]) &&
-      tspec_number_unary(call->builtin->name, call->args[0].cv.u.number, &number)) {
-    return tspec_cv_number(number);
+  if (is_number(call->args[0])) {
+    return tspec_cv_number(tspec_number_function(call->builtin->op, call->args[0].cv.u.number));
   }
   tspec_value_t *x = tspec_builtin_tensor(c, call, 0);
   return tspec_cv_tensor(tspec_emit_simple(c, call->site, call->builtin->op, 1, &x));

@@ -298,8 +298,8 @@ tspec_cv_t tspec_number_binary(tspec_checker_t *c, tspec_ast_binary_t op, double
                                tspec_range_t range);
 /// Python's a mod b and floor(a / b).
 double tspec_number_mod(double a, double b);
-/// An elementwise built-in of one number ("sqrt"); false: no such op.
-bool tspec_number_unary(const char *name, double x, double *out_value);
+/// An op with the trait `function` on one number, as the evaluator has it in f64.
+double tspec_number_function(tspec_op_kind_t kind, double x);
 /// A number as `convert` gives it: to an integer dtype truncated and saturated, NaN gives 0.
 double tspec_number_convert(tspec_dtype_t dtype, double number);
 /// A whole number of at most 2^53; false after a report that names `what`.

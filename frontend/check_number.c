@@ -1,7 +1,7 @@
 #include <math.h>
-#include <string.h>
 
 #include "frontend/check_ops.h"
+#include "ir/eval/scalar.h"
 
 const char *tspec_number_text(tspec_arena_t *arena, double number) {
   tspec_buf_t buf = {0};
@@ -137,48 +137,9 @@ tspec_cv_t tspec_number_binary(tspec_checker_t *c, tspec_ast_binary_t op, double
   return tspec_cv_error();
 }
 
-static double number_sign(double x) {
-  return isnan(x) ? x : (double)((x > 0) - (x < 0));
-}
-
-static double number_rsqrt(double x) {
-  return 1 / sqrt(x);
-}
-
-static double number_sigmoid(double x) {
-  return 1 / (1 + exp(-x));
-}
-
-static double number_relu(double x) {
-  return x > 0 || isnan(x) ? x : 0;
-}
-
-static double number_isfinite(double x) {
-  return isfinite(x) ? 1 : 0;
-}
-
-bool tspec_number_unary(const char *name, double x, double *out_value) {
-  static const struct {
-    const char *name;
-    double (*run)(double);
-  } kOps[] = {
-      {"exp", exp},          {"log", log},
-      {"log1p", log1p},      {"expm1", expm1},
-      {"tanh", tanh},        {"sin", sin},
-      {"cos", cos},          {"sqrt", sqrt},
-      {"abs", fabs},         {"sign", number_sign},
-      {"floor", floor},      {"ceil", ceil},
-      {"erf", erf},          {"rsqrt", number_rsqrt},
-      {"round", nearbyint},  {"sigmoid", number_sigmoid},
-      {"relu", number_relu}, {"isfinite", number_isfinite},
-  };
-  for (size_t i = 0; i < sizeof kOps / sizeof kOps[0]; ++i) {
-    if (strcmp(kOps[i].name, name) == 0) {
-      *out_value = kOps[i].run(x);
-      return true;
-    }
-  }
-  return false;
+double tspec_number_function(tspec_op_kind_t kind, double x) {
+  tspec_element_t result = tspec_scalar_eval(kind, TSPEC_DTYPE_F64, &(tspec_element_t){.f = x});
+  return kind == TSPEC_OP_isfinite ? (double)result.i : result.f;
 }
 
 double tspec_number_convert(tspec_dtype_t dtype, double number) {

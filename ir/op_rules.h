@@ -105,6 +105,7 @@ typedef enum tspec_op_trait_t {
       1 << 4, ///< reshape, transpose: in propagation's first priority level, with elementwise ops
   TSPEC_TRAIT_BROADCAST = 1 << 5, ///< propagates backward late (`propagation.md` 2.5)
   TSPEC_TRAIT_TERMINAL = 1 << 6,  ///< kept though nothing reads it
+  TSPEC_TRAIT_FUNCTION = 1 << 7,  ///< programs call it by its name, on a tensor or a number
 } tspec_op_trait_t;
 
 /// In which operands the op is linear, so that f(sum of partials) = sum of f(partials):

@@ -153,33 +153,37 @@ static const tspec_attr_spec_t sharding_attrs[] = {
     {0},
 };
 
-#define POINTWISE(id, infer_fn, linear_in, text)                                                   \
+#define POINTWISE_ROW(id, infer_fn, linear_in, more_traits, text)                                  \
   const tspec_op_rules_t tspec_rules_##id = {                                                      \
       .summary = (text),                                                                           \
-      .traits = TSPEC_TRAIT_ELEMENTWISE,                                                           \
+      .traits = TSPEC_TRAIT_ELEMENTWISE | (more_traits),                                           \
       .linear = (linear_in),                                                                       \
       .infer = (infer_fn),                                                                         \
       .rule = tspec_rules_pointwise,                                                               \
   }
+#define POINTWISE(id, infer_fn, linear_in, text) POINTWISE_ROW(id, infer_fn, linear_in, 0, text)
+/// A function of one operand that programs call by the op's name.
+#define FUNCTION(id, infer_fn, text)                                                               \
+  POINTWISE_ROW(id, infer_fn, TSPEC_LINEAR_NONE, TSPEC_TRAIT_FUNCTION, text)
 
-POINTWISE(abs, infer_numbers, TSPEC_LINEAR_NONE, "magnitude");
+FUNCTION(abs, infer_numbers, "magnitude");
 POINTWISE(add, infer_numbers, TSPEC_LINEAR_EACH, "a + b");
 POINTWISE(and, infer_bools, TSPEC_LINEAR_NONE, "logical and, of bools");
-POINTWISE(ceil, infer_floats, TSPEC_LINEAR_NONE, "smallest whole number not below");
-POINTWISE(cos, infer_floats, TSPEC_LINEAR_NONE, "cosine");
+FUNCTION(ceil, infer_floats, "smallest whole number not below");
+FUNCTION(cos, infer_floats, "cosine");
 POINTWISE(div, infer_floats, TSPEC_LINEAR_FIRST, "a / b");
 POINTWISE(eq, infer_compare, TSPEC_LINEAR_NONE, "a == b");
-POINTWISE(erf, infer_floats, TSPEC_LINEAR_NONE, "error function");
-POINTWISE(exp, infer_floats, TSPEC_LINEAR_NONE, "e to the power");
-POINTWISE(expm1, infer_floats, TSPEC_LINEAR_NONE, "exp(x) - 1, precise near 0");
-POINTWISE(floor, infer_floats, TSPEC_LINEAR_NONE, "largest whole number not above");
+FUNCTION(erf, infer_floats, "error function");
+FUNCTION(exp, infer_floats, "e to the power");
+FUNCTION(expm1, infer_floats, "exp(x) - 1, precise near 0");
+FUNCTION(floor, infer_floats, "largest whole number not above");
 POINTWISE(floor_div, infer_numbers, TSPEC_LINEAR_NONE, "floor(a / b); of integers by 0: 0");
 POINTWISE(ge, infer_compare, TSPEC_LINEAR_NONE, "a >= b");
 POINTWISE(gt, infer_compare, TSPEC_LINEAR_NONE, "a > b");
-POINTWISE(isfinite, infer_isfinite, TSPEC_LINEAR_NONE, "neither infinite nor NaN");
+FUNCTION(isfinite, infer_isfinite, "neither infinite nor NaN");
 POINTWISE(le, infer_compare, TSPEC_LINEAR_NONE, "a <= b");
-POINTWISE(log, infer_floats, TSPEC_LINEAR_NONE, "natural logarithm");
-POINTWISE(log1p, infer_floats, TSPEC_LINEAR_NONE, "log(1 + x), precise near 0");
+FUNCTION(log, infer_floats, "natural logarithm");
+FUNCTION(log1p, infer_floats, "log(1 + x), precise near 0");
 POINTWISE(lt, infer_compare, TSPEC_LINEAR_NONE, "a < b");
 POINTWISE(mul, infer_numbers, TSPEC_LINEAR_ONE, "a * b");
 POINTWISE(ne, infer_compare, TSPEC_LINEAR_NONE, "a != b");
@@ -188,17 +192,17 @@ POINTWISE(not, infer_bools, TSPEC_LINEAR_NONE, "logical not, of bools");
 POINTWISE(or, infer_bools, TSPEC_LINEAR_NONE, "logical or, of bools");
 POINTWISE(pow, infer_numbers, TSPEC_LINEAR_NONE,
           "a to the power b; integers wrap, with a negative exponent only +-1 is not 0");
-POINTWISE(relu, infer_numbers, TSPEC_LINEAR_NONE, "max(x, 0), NaN of NaN");
+FUNCTION(relu, infer_numbers, "max(x, 0), NaN of NaN");
 POINTWISE(rem, infer_numbers, TSPEC_LINEAR_NONE, "a % b, with the sign of b; of integers by 0: a");
-POINTWISE(round, infer_floats, TSPEC_LINEAR_NONE, "nearest whole number, half to even");
-POINTWISE(rsqrt, infer_floats, TSPEC_LINEAR_NONE, "1 / sqrt(x)");
+FUNCTION(round, infer_floats, "nearest whole number, half to even");
+FUNCTION(rsqrt, infer_floats, "1 / sqrt(x)");
 POINTWISE(select, infer_select, TSPEC_LINEAR_NONE, "a where the condition holds, else b");
-POINTWISE(sigmoid, infer_floats, TSPEC_LINEAR_NONE, "1 / (1 + exp(-x))");
-POINTWISE(sign, infer_numbers, TSPEC_LINEAR_NONE, "-1, 0 or 1; NaN of NaN");
-POINTWISE(sin, infer_floats, TSPEC_LINEAR_NONE, "sine");
-POINTWISE(sqrt, infer_floats, TSPEC_LINEAR_NONE, "square root");
+FUNCTION(sigmoid, infer_floats, "1 / (1 + exp(-x))");
+FUNCTION(sign, infer_numbers, "-1, 0 or 1; NaN of NaN");
+FUNCTION(sin, infer_floats, "sine");
+FUNCTION(sqrt, infer_floats, "square root");
 POINTWISE(sub, infer_numbers, TSPEC_LINEAR_EACH, "a - b");
-POINTWISE(tanh, infer_floats, TSPEC_LINEAR_NONE, "hyperbolic tangent");
+FUNCTION(tanh, infer_floats, "hyperbolic tangent");
 
 const tspec_op_rules_t tspec_rules_maximum = {
     .summary = "the larger one, NaN if either is",
