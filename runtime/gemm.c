@@ -24,7 +24,7 @@ bool tspec_gemm_prepare(tspec_gemm_t *gemm) {
     return false;
   }
   gemm->plan = plan;
-  if (!gemm->deterministic && !is_small(gemm)) {
+  if (!gemm->deterministic && !gemm->seldom && !is_small(gemm)) {
     plan->dnnl = tspec_gemm_dnnl_create(gemm);
   }
   if (plan->dnnl == NULL) {

@@ -18,6 +18,7 @@ typedef struct tspec_gemm_t {
   tspec_rt_dtype_t in;  ///< of lhs and rhs
   tspec_rt_dtype_t out; ///< of out; sums are kept in it
   bool deterministic;   ///< the builtin kernel, whose bits depend on k alone
+  bool seldom;          ///< computed too seldom to pay for the library's start: the builtin kernel
   void *plan;           ///< the implementation's, from tspec_gemm_prepare on
 } tspec_gemm_t;
 

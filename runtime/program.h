@@ -61,6 +61,7 @@ typedef struct tspec_rt_entry_t {
   tspec_rt_slot_t *results;
   tspec_rt_slot_t *updates;
   tspec_rt_step_t *steps; ///< NULL until the entry is prepared
+  bool has_few_products;  ///< in all runs that are planned; they do without the library
   int64_t runs;           ///< so far
 } tspec_rt_entry_t;
 
@@ -78,6 +79,7 @@ typedef struct tspec_rt_program_t {
   tspec_comm_t *comm; ///< borrowed
   int rank;
   bool deterministic;
+  int64_t runs; ///< planned of an entry; 0: many
   int ntensors, nparams, nentries;
   tspec_rt_tensor_t *tensors;
   tspec_rt_param_t *params;

@@ -99,7 +99,39 @@ static tspec_rt_status_t prepare_kernel(tspec_rt_program_t *program, const tspec
   return TSPEC_RT_OK;
 }
 
-static tspec_rt_status_t prepare_gemm(const tspec_rt_program_t *program, tspec_rt_step_t *step,
+// Elements of dims [first, first + count) of the whole tensor.
+static double whole_extents(const tspec_rt_buffer_t *buffer, uint32_t first, uint32_t count) {
+  double product = 1;
+  for (uint32_t i = first; i < first + count; ++i) {
+    product *= (double)buffer->tensor->sizes[i];
+  }
+  return product;
+}
+
+// True if the entry's products take less time in all its runs than the library's start, which
+// compiles its kernels: some 30 ms on a CPU without AVX-512. Told from whole tensors, so that all
+// ranks choose alike: copies of a value must be the same bits on each.
+static bool has_few_products(const tspec_rt_program_t *program, const tspec_rt_entry_t *entry) {
+  enum { PACKING_ROWS = 16 }; // packing rhs costs the builtin kernel as much as so many rows of lhs
+  static const double most = 1 << 29; // multiply-adds
+  const tspec_image_step_t *images = tspec_rt_image_span(program->image, entry->image->steps);
+  double work = 0;
+  for (uint32_t i = 0; i < entry->image->steps.count; ++i) {
+    if (images[i].kind == TSPEC_IMAGE_GEMM) {
+      const uint32_t *indices = tspec_rt_image_span(program->image, images[i].buffers);
+      const tspec_rt_buffer_t *rhs = &entry->buffers[indices[1]];
+      const tspec_rt_buffer_t *out = &entry->buffers[indices[2]];
+      uint32_t rhs_k = images[i].nbatch + (images[i].rhs_transposed ? images[i].nn : 0);
+      work += whole_extents(out, 0, (uint32_t)out->tensor->layout.ndims) *
+              whole_extents(rhs, rhs_k, images[i].nk);
+      work += PACKING_ROWS * whole_extents(rhs, 0, (uint32_t)rhs->tensor->layout.ndims);
+    }
+  }
+  return program->runs > 0 && work * (double)program->runs < most;
+}
+
+static tspec_rt_status_t prepare_gemm(const tspec_rt_program_t *program,
+                                      const tspec_rt_entry_t *entry, tspec_rt_step_t *step,
                                       tspec_rt_error_t *error) {
   const tspec_image_step_t *image = step->image;
   const tspec_rt_buffer_t *lhs = step->buffers[0];
@@ -120,6 +152,7 @@ static tspec_rt_status_t prepare_gemm(const tspec_rt_program_t *program, tspec_r
       .in = lhs->tensor->dtype,
       .out = out->tensor->dtype,
       .deterministic = program->deterministic,
+      .seldom = entry->has_few_products,
   };
   bool fits = gemm.batch == extents(rhs, 0, batch) && gemm.k == extents(rhs, rhs_k, image->nk) &&
               gemm.batch == extents(out, 0, batch) && gemm.m == extents(out, batch, image->nm) &&
@@ -200,7 +233,7 @@ static tspec_rt_status_t prepare_step(tspec_rt_program_t *program, tspec_rt_entr
   case TSPEC_IMAGE_KERNEL:
     return prepare_kernel(program, entry, step, error);
   case TSPEC_IMAGE_GEMM:
-    return prepare_gemm(program, step, error);
+    return prepare_gemm(program, entry, step, error);
   default:
     return prepare_collective(program, step, group, error);
   }
@@ -239,6 +272,7 @@ tspec_rt_status_t tspec_rt_program_prepare(tspec_rt_program_t *program, tspec_co
   if (entry->steps == NULL) {
     return out_of_memory(error);
   }
+  entry->has_few_products = has_few_products(program, entry);
   tspec_rt_status_t status = check_blocks(program, entry, error);
   for (uint32_t i = 0; i < count; ++i) {
     tspec_rt_step_t *step = &entry->steps[i];

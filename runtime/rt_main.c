@@ -237,7 +237,8 @@ int tspec_rt_main(int argc, char **argv, const tspec_compiled_t *compiled) {
                           .deterministic = options.deterministic,
                           .threads = thread_count(&options, mesh.nranks),
                           .timeout_seconds = options.timeout_seconds,
-                          .profile_events = events_of(compiled, &options)};
+                          .profile_events = events_of(compiled, &options),
+                          .runs = options.steps};
   tspec_rt_t *rt = NULL;
   tspec_rt_status_t status = tspec_rt_open(&open, &rt);
   if (rt == NULL) {

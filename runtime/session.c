@@ -80,6 +80,7 @@ static tspec_rt_status_t open_together(tspec_rt_t *rt, const tspec_rt_open_t *op
   TSPEC_RT_TRY(tspec_rt_agree(rt->comm, status, NULL, NULL));
   TSPEC_RT_TRY(compare_programs(rt, image));
   rt->program.deterministic = open->deterministic;
+  rt->program.runs = open->runs;
   TSPEC_RT_TRY(tspec_rt_agree(rt->comm, prepare_entries(rt, open), NULL, NULL));
   TSPEC_RT_TRY(tspec_rt_agree(rt->comm, get_memory(rt, open), NULL, NULL));
   // It ends the process: in a program of others only if they ask for it.
@@ -100,10 +101,9 @@ tspec_rt_status_t tspec_rt_open(const tspec_rt_open_t *open, tspec_rt_t **out_rt
   tspec_rt_mesh_t mesh = tspec_rt_image_mesh(open->compiled->image);
   TSPEC_RT_TRY(start_comm(rt, open, &mesh));
   if (rt->comm->nranks != mesh.nranks) {
-    return tspec_rt_fail(&rt->error, TSPEC_RT_RANKS, "the mesh needs %lld ranks, %s %d",
-                         (long long)mesh.nranks,
-                         open->communicator == NULL ? "started with" : "the communicator has",
-                         rt->comm->nranks);
+    return tspec_rt_fail(
+        &rt->error, TSPEC_RT_RANKS, "the mesh needs %lld ranks, %s %d", (long long)mesh.nranks,
+        open->communicator == NULL ? "started with" : "the communicator has", rt->comm->nranks);
   }
   return open_together(rt, open);
 }

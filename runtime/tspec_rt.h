@@ -36,12 +36,14 @@ typedef struct tspec_rt_open_t {
   const tspec_compiled_t *compiled; ///< borrowed for the life of the rt
   const char *const *entries;       ///< names of those that will run; NULL: all
   int nentries;
-  bool deterministic;       ///< sums in rank order, builtin products
-  int threads;              ///< of each rank; 0: 1
-  double timeout_seconds;   ///< that a collective may take; when it has passed, the ranks are taken
-                            ///< down with a line that says who waits for whom. 0: 300, but no limit
-                            ///< with a communicator of the caller's
-  int64_t profile_events;   ///< room for so many steps of tspec_rt_write_profile; 0: no profile
+  bool deterministic;     ///< sums in rank order, builtin products
+  int threads;            ///< of each rank; 0: 1
+  double timeout_seconds; ///< that a collective may take; when it has passed, the ranks are taken
+                          ///< down with a line that says who waits for whom. 0: 300, but no limit
+                          ///< with a communicator of the caller's
+  int64_t profile_events; ///< room for so many steps of tspec_rt_write_profile; 0: no profile
+  int64_t runs; ///< of an entry that are planned; so few that starting the product library
+                ///< would take longer than it saves use the builtin one. 0: many
   const void *communicator; ///< points to an MPI_Comm whose ranks are the mesh's, row-major; it is
                             ///< duplicated, and MPI stays the caller's. NULL: MPI_COMM_WORLD
 } tspec_rt_open_t;
