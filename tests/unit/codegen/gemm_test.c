@@ -315,3 +315,16 @@ Test(gemm, equal_products_share_their_plan_and_outlive_each_other) {
   free(x);
   free(y);
 }
+
+Test(gemm, seldom_products_do_not_start_the_library) {
+  tspec_gemm_t g = {.batch = 1,
+                    .m = 64,
+                    .n = 64,
+                    .k = 64,
+                    .in = TSPEC_RT_F32,
+                    .out = TSPEC_RT_F32,
+                    .seldom = true};
+  cr_assert(tspec_gemm_prepare(&g));
+  cr_assert(strncmp(tspec_gemm_name(&g), "builtin", 7) == 0);
+  tspec_gemm_release(&g);
+}
