@@ -36,9 +36,11 @@ check_sizes() {
   [ -z "$long" ] || complain "headers over 400 lines:" $long
 }
 
-# Ops are told apart by tables over ir/ops.def, never by a switch.
+# Ops are told apart by tables over ir/ops.def, not by a switch. Four files are columns of that table whose entries are one line of
+# arithmetic each, which a switch says best; nothing outside of them may.
 check_op_switches() {
-  if git grep -n 'case TSPEC_OP_' -- '*.c' '*.h'; then
+  if git grep -n 'case TSPEC_OP_' -- '*.c' '*.h' ':!ir/eval/scalar.c' ':!passes/fold.c' ':!passes/fuse_atoms.c' \
+    ':!passes/image.c'; then
     complain "a switch on op kinds; make it a column of a table"
   fi
 }
