@@ -64,6 +64,7 @@ static prop_sharding_t random_sharding(const prop_program_t *program, prop_rando
   for (int i = 0; sharding.written == PROP_WRITTEN_DIMS && i < type->rank; ++i) {
     sharding.dims[i] = random_dim(&parts, random);
   }
+  sharding.dots = prop_random_chance(random, 20);
   if (may_pend && type->dtype != TSPEC_DTYPE_BOOL && prop_random_chance(random, 20)) {
     add_pending(&parts, random, &sharding);
   }

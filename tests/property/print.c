@@ -33,15 +33,25 @@ static void print_dim(const prop_dim_t *dim, tspec_buf_t *out) {
   tspec_buf_puts(out, dim->open ? "?" : dim->npieces == 0 ? "-" : "");
 }
 
-void prop_print_sharding(const prop_program_t *program, const prop_sharding_t *sharding,
-                         tspec_buf_t *out) {
-  (void)program;
+// How many dims have an entry of their own; those after them are one "...".
+static int count_entries(const prop_sharding_t *sharding) {
+  int count = sharding->rank;
+  while (sharding->dots && count > 0 && sharding->dims[count - 1].open &&
+         sharding->dims[count - 1].npieces == 0) {
+    --count;
+  }
+  return count;
+}
+
+void prop_print_sharding(const prop_sharding_t *sharding, tspec_buf_t *out) {
+  bool dims = sharding->written == PROP_WRITTEN_DIMS;
+  int count = dims ? count_entries(sharding) : 0;
   tspec_buf_puts(out, "[");
-  for (int i = 0; sharding->written == PROP_WRITTEN_DIMS && i < sharding->rank; ++i) {
+  for (int i = 0; i < count; ++i) {
     tspec_buf_puts(out, i == 0 ? "" : ", ");
     print_dim(&sharding->dims[i], out);
   }
-  tspec_buf_puts(out, "]");
+  tspec_buf_puts(out, !dims || !sharding->dots ? "]" : count > 0 ? ", ...]" : "...]");
   for (int i = 0; i < sharding->npending; ++i) {
     tspec_buf_printf(out, "%s%s", i == 0 ? " " : ", ",
                      i == 0 ? tspec_reduce_name(sharding->kind) : "");
@@ -50,11 +60,10 @@ void prop_print_sharding(const prop_program_t *program, const prop_sharding_t *s
   tspec_buf_puts(out, sharding->npending > 0 ? ")" : "");
 }
 
-static void print_at(const prop_program_t *program, const prop_sharding_t *sharding,
-                     tspec_buf_t *out) {
+static void print_at(const prop_sharding_t *sharding, tspec_buf_t *out) {
   if (sharding->written != PROP_WRITTEN_NOT && !sharding->by_rule) {
     tspec_buf_puts(out, " @ ");
-    prop_print_sharding(program, sharding, out);
+    prop_print_sharding(sharding, out);
   }
 }
 
@@ -116,7 +125,7 @@ static void print_path_rules(const prop_program_t *program, prop_kind_t kind, co
         node->sharding.by_rule) {
       tspec_buf_puts(out, count++ == 0 ? head : "");
       tspec_buf_printf(out, "  \"^%c%d$\" -> ", node_letter(node), i);
-      prop_print_sharding(program, &node->sharding, out);
+      prop_print_sharding(&node->sharding, out);
       tspec_buf_puts(out, "\n");
     }
   }
@@ -129,7 +138,7 @@ static void print_params(const prop_program_t *program, tspec_buf_t *out) {
     if (node->kind == PROP_PARAM) {
       tspec_buf_printf(out, "param w%d: ", i);
       print_type(program, &node->type, node->sizes, true, out);
-      print_at(program, &node->sharding, out);
+      print_at(&node->sharding, out);
       tspec_buf_puts(out, " = 1\n");
     }
   }
@@ -145,7 +154,7 @@ static void print_head(const prop_program_t *program, int entry, tspec_buf_t *ou
     if (node->kind == PROP_INPUT && node->entry == entry) {
       tspec_buf_printf(out, "%sa%d: ", count++ == 0 ? "" : ", ", i);
       print_type(program, &node->type, node->sizes, true, out);
-      print_at(program, &node->sharding, out);
+      print_at(&node->sharding, out);
     }
   }
   tspec_buf_puts(out, ")\n    -> (");
@@ -154,7 +163,7 @@ static void print_head(const prop_program_t *program, int entry, tspec_buf_t *ou
     const prop_result_t *result = &e->results[i];
     tspec_buf_printf(out, "%sr%d: ", i == 0 ? "" : ", ", i);
     print_type(program, &program->nodes[result->node].type, NULL, result->names, out);
-    print_at(program, &result->sharding, out);
+    print_at(&result->sharding, out);
   }
   tspec_buf_puts(out, ") {\n");
 }
@@ -166,7 +175,7 @@ static void print_let(const prop_program_t *program, int index, tspec_buf_t *out
     tspec_buf_puts(out, ": ");
     print_type(program, &node->type, NULL, node->typed == PROP_TYPED_NAMES, out);
   }
-  print_at(program, &node->sharding, out);
+  print_at(&node->sharding, out);
   tspec_buf_puts(out, " = ");
   node->gen->print(program, node, out);
   tspec_buf_puts(out, "\n");

@@ -63,6 +63,7 @@ typedef struct prop_sharding_t {
   int npending;
   int pending[PROP_MAX_MESH]; ///< mesh axes
   tspec_reduce_t kind;
+  bool dots;    ///< open dims without axes at the end are written "..."
   bool by_rule; ///< of a parameter or a let: said by a line of `shard params` or `shard values`
 } prop_sharding_t;
 
@@ -175,7 +176,6 @@ void prop_program_print(const prop_program_t *program, tspec_buf_t *out);
 /// "v3", an operand as it is written.
 void prop_print_operand(const prop_program_t *program, const prop_node_t *node, int index,
                         tspec_buf_t *out);
-void prop_print_sharding(const prop_program_t *program, const prop_sharding_t *sharding,
-                         tspec_buf_t *out);
+void prop_print_sharding(const prop_sharding_t *sharding, tspec_buf_t *out);
 
 #endif

@@ -168,43 +168,62 @@ static int replay(int nfiles, char **files) {
   return nfailed > 0;
 }
 
-static bool parse_command(int argc, char **argv, command_t *command) {
-  for (int i = 1; i < argc; ++i) {
-    const char *option = argv[i];
-    const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-    if (strcmp(option, "--ints") == 0 || strcmp(option, "--floats") == 0) {
-      command->ints = option[2] == 'i';
-    } else if (strcmp(option, "--verbose") == 0) {
-      command->verbose = true;
-    } else if (strcmp(option, "--print") == 0) {
-      command->print = true;
-    } else if (strcmp(option, "--whole") == 0) {
-      command->whole = true;
-    } else if (value == NULL) {
-      return false;
-    } else if (strcmp(option, "--seed") == 0) {
-      command->seed = strtoull(argv[++i], NULL, 10);
-    } else if (strcmp(option, "--count") == 0) {
-      command->count = atoi(argv[++i]);
-    } else if (strcmp(option, "--ops") == 0) {
-      command->nops = atoi(argv[++i]);
-    } else if (strcmp(option, "--ranks") == 0) {
-      command->nranks = atoi(argv[++i]);
-    } else if (strcmp(option, "--native") == 0) {
-      command->native = atoi(argv[++i]);
-    } else if (strcmp(option, "--tspecc") == 0) {
-      command->check.tspecc = argv[++i];
-    } else if (strcmp(option, "--work") == 0) {
-      command->check.work = argv[++i];
-    } else if (strcmp(option, "--ref") == 0) {
-      command->check.ref = argv[++i];
-    } else if (strcmp(option, "--failures") == 0) {
-      command->most_failures = atoi(argv[++i]);
-    } else {
-      return false;
+static bool take_flag(command_t *command, const char *option) {
+  if (strcmp(option, "--ints") == 0 || strcmp(option, "--floats") == 0) {
+    command->ints = option[2] == 'i';
+    return true;
+  }
+  const struct {
+    const char *name;
+    bool *place;
+  } flags[] = {
+      {"--verbose", &command->verbose}, {"--print", &command->print}, {"--whole", &command->whole}};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; ++i) {
+    if (strcmp(option, flags[i].name) == 0) {
+      return *flags[i].place = true;
     }
   }
-  return true;
+  return false;
+}
+
+static bool take_value(command_t *command, const char *option, const char *value) {
+  const struct {
+    const char *name;
+    int *number;
+    const char **text;
+  } options[] = {
+      {"--count", &command->count, NULL},     {"--ops", &command->nops, NULL},
+      {"--ranks", &command->nranks, NULL},    {"--failures", &command->most_failures, NULL},
+      {"--native", &command->native, NULL},   {"--tspecc", NULL, &command->check.tspecc},
+      {"--work", NULL, &command->check.work}, {"--ref", NULL, &command->check.ref},
+  };
+  if (strcmp(option, "--seed") == 0) {
+    command->seed = strtoull(value, NULL, 10);
+    return true;
+  }
+  for (size_t i = 0; i < sizeof options / sizeof *options; ++i) {
+    if (strcmp(option, options[i].name) == 0 && options[i].number != NULL) {
+      *options[i].number = (int)strtol(value, NULL, 10);
+      return true;
+    }
+    if (strcmp(option, options[i].name) == 0) {
+      *options[i].text = value;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool parse_command(int argc, char **argv, command_t *command) {
+  for (int i = 1; i < argc; ++i) {
+    if (!take_flag(command, argv[i])) {
+      if (i + 1 == argc || !take_value(command, argv[i], argv[i + 1])) {
+        return false;
+      }
+      ++i;
+    }
+  }
+  return command->check.tspecc == NULL || command->check.work != NULL;
 }
 
 int main(int argc, char **argv) {

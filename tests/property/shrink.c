@@ -175,15 +175,16 @@ static bool is_same(const prop_sharding_t *a, const prop_sharding_t *b) {
 // Tries simpler forms of one sharding, which lies in the candidate at `place`.
 static bool shrink_sharding(shrinker_t *s, prop_sharding_t *place) {
   start(s);
-  prop_sharding_t whole = *place, forms[3 + 2 * PROP_MAX_RANK];
+  prop_sharding_t whole = *place, forms[4 + 2 * PROP_MAX_RANK];
   if (whole.written == PROP_WRITTEN_NOT) {
     return false;
   }
-  int nforms = 3;
+  int nforms = 4;
   forms[0] = (prop_sharding_t){0};
-  forms[1] = forms[2] = whole;
+  forms[1] = forms[2] = forms[3] = whole;
   forms[1].npending = 0;
   forms[2].by_rule = false;
+  forms[3].dots = false;
   for (int i = 0; i < whole.rank && whole.written == PROP_WRITTEN_DIMS; ++i) {
     forms[nforms] = forms[nforms + 1] = whole;
     forms[nforms++].dims[i].npieces = 0;
