@@ -214,9 +214,16 @@ void tspec_driver_catch_crashes(void) {
 
 // ---- reading ----
 
+/// "KEY LENGTH TEXT", borrowed.
+typedef struct field_t {
+  const char *key;
+  size_t key_length;
+  const char *text;
+  size_t length;
+} field_t;
+
 /// One field at `*at`, which moves behind it. False at the end or at what is none.
-static bool read_field(const char **at, const char *end, const char **out_key,
-                       size_t *out_key_length, const char **out_text, size_t *out_length) {
+static bool read_field(const char **at, const char *end, field_t *out_field) {
   const char *space = memchr(*at, ' ', (size_t)(end - *at));
   if (space == NULL) {
     return false;
@@ -228,46 +235,59 @@ static bool read_field(const char **at, const char *end, const char **out_key,
       length >= (size_t)(end - digits_end - 1)) {
     return false;
   }
-  *out_key = *at;
-  *out_key_length = (size_t)(space - *at);
-  *out_text = digits_end + 1;
-  *out_length = (size_t)length;
-  *at = *out_text + length + 1;
+  *out_field = (field_t){*at, (size_t)(space - *at), digits_end + 1, (size_t)length};
+  *at = out_field->text + length + 1;
   return true;
 }
 
-static bool is_key(const char *key, size_t length, const char *wanted) {
-  return strlen(wanted) == length && strncmp(key, wanted, length) == 0;
+static bool is_key(const field_t *field, const char *wanted) {
+  return strlen(wanted) == field->key_length && strncmp(field->key, wanted, field->key_length) == 0;
 }
 
-bool tspec_driver_open_reproducer(tspec_arena_t *arena, const char *path, int *argc,
-                                  const char *const **argv, tspec_sources_t *sources) {
+/// The text of the file `path` behind the first line, or NULL if it is no reproducer.
+static const char *read_body(tspec_arena_t *arena, const char *path, const char **out_end) {
   tspec_sources_t files;
   tspec_sources_init(&files, arena);
   const tspec_source_t *source = tspec_sources_get(&files, tspec_sources_read(&files, path));
   if (source == NULL || source->length < strlen(MAGIC) ||
       strncmp(source->text, MAGIC, strlen(MAGIC)) != 0) {
+    return NULL;
+  }
+  *out_end = source->text + source->length;
+  return source->text + strlen(MAGIC);
+}
+
+/// The words of argv but the program's name and `path`.
+static void add_others(tspec_arena_t *arena, int argc, const char *const *argv, const char *path,
+                       tspec_words_t *words) {
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], path) != 0) {
+      TSPEC_VEC_PUSH(arena, words, argv[i]);
+    }
+  }
+}
+
+bool tspec_driver_open_reproducer(tspec_arena_t *arena, const char *path, int *argc,
+                                  const char *const **argv, tspec_sources_t *sources) {
+  const char *end = NULL;
+  const char *at = read_body(arena, path, &end);
+  if (at == NULL) {
     return false;
   }
-  TSPEC_VEC(const char *) words = {0};
+  tspec_words_t words = {0};
   TSPEC_VEC_PUSH(arena, &words, (*argv)[0]);
-  const char *at = source->text + strlen(MAGIC);
-  const char *file = "", *key, *text;
-  size_t key_length, length;
-  while (read_field(&at, source->text + source->length, &key, &key_length, &text, &length)) {
-    if (is_key(key, key_length, "argument")) {
-      TSPEC_VEC_PUSH(arena, &words, tspec_arena_strdup(arena, text, length));
-    } else if (is_key(key, key_length, "file")) {
-      file = tspec_arena_strdup(arena, text, length);
-    } else if (is_key(key, key_length, "text")) {
-      tspec_sources_embed(sources, file, text, length);
+  const char *file = "";
+  field_t field;
+  while (read_field(&at, end, &field)) {
+    if (is_key(&field, "argument")) {
+      TSPEC_VEC_PUSH(arena, &words, tspec_arena_strdup(arena, field.text, field.length));
+    } else if (is_key(&field, "file")) {
+      file = tspec_arena_strdup(arena, field.text, field.length);
+    } else if (is_key(&field, "text")) {
+      tspec_sources_embed(sources, file, field.text, field.length);
     }
   }
-  for (int i = 1; i < *argc; i++) {
-    if (strcmp((*argv)[i], path) != 0) {
-      TSPEC_VEC_PUSH(arena, &words, (*argv)[i]);
-    }
-  }
+  add_others(arena, *argc, *argv, path, &words);
   *argc = (int)words.count;
   *argv = words.items;
   return true;

@@ -122,6 +122,7 @@ tspec_pipeline_t tspec_pipeline_place(tspec_arena_t *arena, const tspec_pipeline
                          extra->info.name, place);
       continue;
     }
+    TSPEC_CHECK(steps.items != NULL, "no steps");
     const tspec_pass_info_t *anchor = steps.items[at].pass;
     tspec_level_t level = extra->run_before != NULL ? anchor->before : anchor->after;
     tspec_pass_info_t *info = TSPEC_ARENA_NEW(arena, tspec_pass_info_t, 1);

@@ -127,11 +127,14 @@ static bool is_widening(tspec_dtype_t from, tspec_dtype_t to) {
 }
 
 // Rounding partial sums one by one would round more than once, so only an exact conversion lets
-// them through.
+// them through, or one that says with `partial` that it is meant so (a plugin's).
 static tspec_linear_t linear_convert(const tspec_op_view_t *view, tspec_reduce_t kind) {
   (void)kind;
-  bool exact = is_widening(view->operands[0].dtype, tspec_rules_attr(view, "dtype")->dtype);
-  return exact ? TSPEC_LINEAR_EACH : TSPEC_LINEAR_NONE;
+  tspec_dtype_t from = view->operands[0].dtype;
+  tspec_dtype_t to = tspec_rules_attr(view, "dtype")->dtype;
+  bool rounds_each = tspec_op_attr_int(view, "partial", 0) != 0 && tspec_dtype_is_float(from) &&
+                     tspec_dtype_is_float(to);
+  return is_widening(from, to) || rounds_each ? TSPEC_LINEAR_EACH : TSPEC_LINEAR_NONE;
 }
 
 static tspec_linear_t linear_maximum(const tspec_op_view_t *view, tspec_reduce_t kind) {
@@ -146,6 +149,8 @@ static tspec_linear_t linear_minimum(const tspec_op_view_t *view, tspec_reduce_t
 
 static const tspec_attr_spec_t convert_attrs[] = {
     {"dtype", TSPEC_ATTR_DTYPE, true, "of the result"},
+    {"partial", TSPEC_ATTR_INT, false,
+     "1: may round partial results one by one, float to float (only plugins ask for it)"},
     {0},
 };
 static const tspec_attr_spec_t sharding_attrs[] = {

@@ -32,6 +32,7 @@ for kind in cmake pkg; do
   plugins=$work/$kind-plugins
   # the tour's one all_reduce: 3x8 f32 over 2 ranks
   expect "forward,(top),all_reduce,model,96," "$tspecc" "$tour" --pass-plugin="$plugins/libcomm-report.so,format=csv" --report
+  expect "sends 48 bytes instead of 96" "$tspecc" "$tour" --pass-plugin="$plugins/libbf16-wire.so,min-bytes=96" --report
   expect "auto-batch" "$tspecc" --list-passes --pass-plugin="$plugins/libauto-batch.so"
   embed=$work/$kind-embed-compiler/shardings
   expect '"value": "h", "type": "f32[5, 6]", "sharding": "[data, model]", "block": "f32[3, 3]"' "$embed" "$tour"

@@ -150,6 +150,10 @@ static const struct {
      TSPEC_LINEAR_EACH},
     {"input a f32[4]\nr = convert a dtype=bf16", TSPEC_LINEAR_NONE, TSPEC_LINEAR_NONE,
      TSPEC_LINEAR_NONE},
+    {"input a f32[4]\nr = convert a dtype=bf16 partial=1", TSPEC_LINEAR_EACH, TSPEC_LINEAR_EACH,
+     TSPEC_LINEAR_EACH},
+    {"input a f32[4]\nr = convert a dtype=i32 partial=1", TSPEC_LINEAR_NONE, TSPEC_LINEAR_NONE,
+     TSPEC_LINEAR_NONE},
     {"input a f32[4]\nr = convert a dtype=i32", TSPEC_LINEAR_NONE, TSPEC_LINEAR_NONE,
      TSPEC_LINEAR_NONE},
 };
