@@ -49,9 +49,13 @@ static void add_axis_rules(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
     rule->is_valid = tspec_check_entry_dim(c, &written->entry, what, -1, &rule->dim) && ok;
     for (int k = 1; k < rule->dim.naxes; ++k) {
       for (int m = 0; m < k; ++m) {
-        if (tspec_axis_overlap(rule->dim.axes[k], rule->dim.axes[m])) {
-          tspec_check_error(c, written->entry.range, "%s uses mesh axis '%s' twice", what,
-                            c->program->mesh.axes[rule->dim.axes[k].axis].name);
+        const char *name = c->program->mesh.axes[rule->dim.axes[k].axis].name;
+        if (tspec_axis_clash(rule->dim.axes[k], rule->dim.axes[m])) {
+          bool overlap = tspec_axis_overlap(rule->dim.axes[k], rule->dim.axes[m]);
+          tspec_check_error(c, written->entry.range,
+                            overlap ? "%s uses mesh axis '%s' twice"
+                                    : "%s cuts mesh axis '%s' in two different ways",
+                            what, name);
           rule->is_valid = false;
         }
       }
@@ -107,7 +111,7 @@ static int find_user(const resolve_t *r, const tspec_axis_rule_t *rule, tspec_ax
   for (int i = 0; i < r->declared->type.rank; ++i) {
     for (int k = 0; r->states[i] == DIM_DONE && k < r->dims[i].naxes; ++k) {
       for (int m = 0; m < rule->dim.naxes; ++m) {
-        if (tspec_axis_overlap(rule->dim.axes[m], r->dims[i].axes[k])) {
+        if (tspec_axis_clash(rule->dim.axes[m], r->dims[i].axes[k])) {
           *out_axis = r->dims[i].axes[k];
           return i;
         }

@@ -128,26 +128,40 @@ static const char *use_place(tspec_checker_t *c, const use_t *use) {
   return use->dim < 0 ? "the pending axes" : tspec_arena_printf(c->arena, "dim %d", use->dim);
 }
 
-// The axis of `range` must not overlap one that stands before it.
+// Two pieces of one axis that no tensor can be split by.
+static void report_clash(tspec_checker_t *c, const written_t *w, const use_t *first,
+                         const use_t *second) {
+  const tspec_mesh_axis_t *axis = &c->program->mesh.axes[second->axis.axis];
+  const char *places[] = {use_place(c, first), use_place(c, second)};
+  if (tspec_axis_overlap(first->axis, second->axis)) {
+    tspec_check_error(
+        c, second->range,
+        "mesh axis '%s' (size %lld) is used twice for %s: by %s and by %s; a rank has "
+        "one place along it, so take it out of one",
+        axis->name, (long long)axis->size, w->what, places[0], places[1]);
+  } else {
+    tspec_check_error(
+        c, second->range,
+        "%s and %s of %s cut mesh axis '%s' (size %lld) in different ways: '%s' and '%s' have no "
+        "refinement in common, so take it out of one",
+        places[0], places[1], w->what, axis->name, (long long)axis->size,
+        tspec_axes_print(c->arena, &c->program->mesh, &first->axis, 1),
+        tspec_axes_print(c->arena, &c->program->mesh, &second->axis, 1));
+  }
+  tspec_check_note(c, first->range, "first used here");
+  note_rule(c, w);
+}
+
+// The axis of `range` must fit together with those that stand before it.
 static bool add_use(tspec_checker_t *c, written_t *w, tspec_axis_t axis, int dim,
                     tspec_range_t range) {
   use_t use = {axis, dim, range};
   for (size_t i = 0; i < w->uses.count; ++i) {
     const use_t *other = &w->uses.items[i];
-    if (!tspec_axis_overlap(other->axis, axis)) {
-      continue;
+    if (tspec_axis_clash(other->axis, axis)) {
+      report_clash(c, w, other, &use);
+      return false;
     }
-    const char *name = c->program->mesh.axes[axis.axis].name;
-    const char *second = use_place(c, &use);
-    tspec_check_error(
-        c, range,
-        "mesh axis '%s' (size %lld) is used twice for %s: by %s and by %s; a rank has "
-        "one place along it, so take it out of one",
-        name, (long long)c->program->mesh.axes[axis.axis].size, w->what, use_place(c, other),
-        second);
-    tspec_check_note(c, other->range, "first used here");
-    note_rule(c, w);
-    return false;
   }
   TSPEC_VEC_PUSH(c->arena, &w->uses, use);
   return true;

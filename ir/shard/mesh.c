@@ -14,6 +14,18 @@ int64_t tspec_mesh_nranks(const tspec_mesh_t *mesh) {
   return nranks;
 }
 
+bool tspec_mesh_fits(const tspec_mesh_t *mesh) {
+  int64_t nranks = 1;
+  for (int i = 0; i < mesh->naxes; i++) {
+    int64_t size = mesh->axes[i].size > 1 ? mesh->axes[i].size : 1;
+    if (size > INT32_MAX / nranks) {
+      return false;
+    }
+    nranks *= size;
+  }
+  return true;
+}
+
 int tspec_mesh_find(const tspec_mesh_t *mesh, const char *name) {
   for (int i = 0; i < mesh->naxes; i++) {
     if (strcmp(mesh->axes[i].name, name) == 0) {
@@ -69,6 +81,10 @@ bool tspec_axis_can_coexist(tspec_axis_t a, tspec_axis_t b) {
     }
   }
   return cuts[1] % cuts[0] == 0 && cuts[2] % cuts[1] == 0 && cuts[3] % cuts[2] == 0;
+}
+
+bool tspec_axis_clash(tspec_axis_t a, tspec_axis_t b) {
+  return tspec_axis_overlap(a, b) || !tspec_axis_can_coexist(a, b);
 }
 
 bool tspec_axis_merge(tspec_axis_t a, tspec_axis_t b, tspec_axis_t *out_merged) {

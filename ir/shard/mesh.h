@@ -29,6 +29,9 @@ typedef struct tspec_axis_t {
 } tspec_axis_t;
 
 int64_t tspec_mesh_nranks(const tspec_mesh_t *mesh);
+/// True if it has at most INT32_MAX ranks, as MPI has; sizes below 1 (not known
+/// yet) count as 1. Every other function here wants that.
+bool tspec_mesh_fits(const tspec_mesh_t *mesh);
 /// Index of the axis with that name, or -1.
 int tspec_mesh_find(const tspec_mesh_t *mesh, const char *name);
 /// Coordinate of `rank` along a mesh axis.
@@ -44,6 +47,8 @@ bool tspec_axis_overlap(tspec_axis_t a, tspec_axis_t b);
 /// True if both are cuts of one common refinement of the axis; else, too, no tensor can be split by
 /// both.
 bool tspec_axis_can_coexist(tspec_axis_t a, tspec_axis_t b);
+/// True if no tensor can be split by both, for either reason.
+bool tspec_axis_clash(tspec_axis_t a, tspec_axis_t b);
 /// a directly followed by b as one piece; false if they are not neighbours of one axis.
 bool tspec_axis_merge(tspec_axis_t a, tspec_axis_t b, tspec_axis_t *out_merged);
 /// Product of the sizes.

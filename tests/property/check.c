@@ -139,10 +139,32 @@ static void check_placement(const prop_compiled_t *compiled, prop_outcome_t *out
 
 // ---- running -----------------------------------------------------------------------------------
 
-static void check_bytes(const prop_compiled_t *compiled, const tspec_func_t *func,
-                        const tspec_eval_t *ranks, prop_outcome_t *outcome) {
+static int64_t count_bytes(const tspec_collective_use_t *uses, int nuses) {
+  int64_t bytes = 0;
+  for (int i = 0; i < nuses; ++i) {
+    bytes += uses[i].bytes;
+  }
+  return bytes;
+}
+
+// Fusion may move collectives, but adds none and drops none.
+static void check_kernels(const prop_compiled_t *compiled, int entry,
+                          const tspec_collective_use_t *uses, int nuses, prop_outcome_t *outcome) {
+  tspec_collective_use_t *fused = NULL;
+  int nfused = tspec_func_collectives(compiled->kernels, compiled->kernels->funcs[entry],
+                                      compiled->arena, &fused);
+  int64_t want = count_bytes(uses, nuses), got = count_bytes(fused, nfused);
+  if (nfused != nuses || got != want) {
+    prop_fail(outcome, "bytes", "%d collectives of %lld bytes are %d of %lld among kernels", nuses,
+              (long long)want, nfused, (long long)got);
+  }
+}
+
+static void check_bytes(const prop_compiled_t *compiled, int entry, const tspec_eval_t *ranks,
+                        prop_outcome_t *outcome) {
   tspec_collective_use_t *uses = NULL;
-  int nuses = tspec_func_collectives(compiled->local, func, compiled->arena, &uses);
+  int nuses = tspec_func_collectives(compiled->local, compiled->local->funcs[entry],
+                                     compiled->arena, &uses);
   int64_t ntraffic = 0;
   const tspec_eval_traffic_t *traffic = tspec_eval_traffic(ranks, &ntraffic);
   if (nuses != ntraffic) {
@@ -157,6 +179,7 @@ static void check_bytes(const prop_compiled_t *compiled, const tspec_func_t *fun
                 (long long)uses[i].bytes);
     }
   }
+  check_kernels(compiled, entry, uses, nuses, outcome);
 }
 
 static void check_results(const prop_program_t *program, const prop_compiled_t *compiled, int entry,
@@ -187,7 +210,7 @@ static void run_entry(const prop_program_t *program, const prop_compiled_t *comp
     prop_fail(outcome, "evaluator", "%s", prop_first_error(compiled->diag));
   } else {
     check_results(program, compiled, entry, whole, ranks, outcome);
-    check_bytes(compiled, compiled->local->funcs[entry], ranks, outcome);
+    check_bytes(compiled, entry, ranks, outcome);
   }
   prop_data_free(&inputs);
 }

@@ -64,6 +64,7 @@ bool prop_compile(const char *text, tspec_arena_t *arena, prop_compiled_t *out_c
                   outcome)) {
     return false;
   }
-  tspec_program_t *kernels = tspec_program_clone(out_compiled->local, arena);
-  return run_passes(out_compiled, &kernels, TSPEC_LEVEL_LOCAL, TSPEC_LEVEL_KERNELS, outcome);
+  out_compiled->kernels = tspec_program_clone(out_compiled->local, arena);
+  return run_passes(out_compiled, &out_compiled->kernels, TSPEC_LEVEL_LOCAL, TSPEC_LEVEL_KERNELS,
+                    outcome);
 }

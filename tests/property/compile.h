@@ -12,10 +12,11 @@ typedef struct prop_compiled_t {
   tspec_diag_t *diag;
   tspec_program_t *global;
   tspec_program_t *local;
+  tspec_program_t *kernels;
 } prop_compiled_t;
 
-/// The program at both levels; everything lies in `arena`. Passes are verified one by one, and the
-/// local program goes on to the kernels level, as a copy. False: the outcome says why.
+/// The program at three levels; everything lies in `arena`. Passes are verified one by one. False:
+/// the outcome says why.
 bool prop_compile(const char *text, tspec_arena_t *arena, prop_compiled_t *out_compiled,
                   prop_outcome_t *outcome);
 const char *prop_first_error(const tspec_diag_t *diag);

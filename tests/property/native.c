@@ -137,7 +137,7 @@ static void compare_results(const native_t *native, int entry, tspec_eval_t *who
 static void compare_bytes(const native_t *native, int entry) {
   const prop_compiled_t *compiled = native->compiled;
   tspec_collective_use_t *uses = NULL;
-  int nuses = tspec_func_collectives(compiled->local, compiled->local->funcs[entry],
+  int nuses = tspec_func_collectives(compiled->kernels, compiled->kernels->funcs[entry],
                                      compiled->arena, &uses);
   json_error_t error;
   json_t *counts = json_load_file(file_name(native, "counts", ".json"), 0, &error);
