@@ -254,9 +254,28 @@ static void apply_chain(mover_t *mover, int tail) {
   }
 }
 
+/// Members of a group lie alike, so that what is asked of one is asked of all.
+static void compare_members(mover_t *mover, const tspec_prop_group_t *group) {
+  const tspec_sharding_t *asked = NULL;
+  bool differ = false;
+  for (int m = 0; m < group->nmembers; m++) {
+    const readers_t *readers = &mover->values[group->members[m]];
+    differ = differ || readers->differ ||
+             (asked != NULL && readers->constraint != NULL &&
+              !tspec_sharding_equal(asked, readers->constraint));
+    asked = asked == NULL ? readers->constraint : asked;
+  }
+  for (int m = 0; m < group->nmembers; m++) {
+    mover->values[group->members[m]].differ = differ;
+  }
+}
+
 void tspec_prop_apply_constraints(tspec_prop_graph_t *graph) {
   mover_t mover = {.graph = graph};
   find_readers(&mover);
+  for (size_t i = 0; i < graph->groups.count; i++) {
+    compare_members(&mover, &graph->groups.items[i]);
+  }
   for (size_t i = 0; i < graph->nodes.count; i++) {
     const tspec_prop_node_t *node = &graph->nodes.items[i];
     const tspec_sharding_t *asked = asked_for(graph, node);

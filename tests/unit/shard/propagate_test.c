@@ -369,6 +369,36 @@ Test(propagate, an_open_or_contested_constraint_does_not_move) {
   }
 }
 
+// What one member is asked to be, the other is, too: two that differ move to neither.
+Test(propagate, constraints_of_a_group_move_only_where_they_agree) {
+  static const char *const cases[][4] = {
+      // the constraints of two members; how both lie; the second constraint's result
+      {"[a, b]", "[a, b]", "[a, b]", "[a, b]"},
+      {"[a, b]", NULL, "[a, b]", "[a, b]"},
+      {"[a, b]", "[a*b, -]", "[a, b]", "[a*b, -]"},
+      {"[a, -]", "[-, a]", "[a, -]", "[-, a]"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    setting_t s;
+    graph_t g;
+    setting_open(&s, kSmall);
+    graph_open(&g, &s);
+    int members[] = {value(&g, TYPE(&s, 8, 8), NULL), value(&g, TYPE(&s, 8, 8), NULL)};
+    int results[2];
+    for (int m = 0; m < 2; m++) {
+      results[m] = cases[i][m] == NULL ? pointwise(&g, members[m], -1, NULL)
+                                       : constraint(&g, members[m], cases[i][m]);
+      tspec_prop_add_return(g.graph, results[m], NULL);
+    }
+    tspec_prop_add_group(g.graph, 2, members);
+    run(&g, TSPEC_PROP_FULL);
+    cr_assert(eq(str, got(&g, members[0]), (char *)cases[i][2]), "case %zu", i);
+    cr_assert(eq(str, got(&g, members[1]), (char *)cases[i][2]), "case %zu", i);
+    cr_assert(eq(str, got(&g, results[1]), (char *)cases[i][3]), "case %zu", i);
+    setting_close(&s);
+  }
+}
+
 Test(propagate, reads_after_a_chain_of_constraints_move_to_its_end) {
   setting_t s;
   graph_t g;
