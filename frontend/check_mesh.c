@@ -166,10 +166,26 @@ static const char *fitting_size(tspec_checker_t *c, const mesh_axes_t *axes, int
   return "";
 }
 
+// After the report every axis has size 1, so that nothing overflows later.
+static bool check_nranks(tspec_checker_t *c, tspec_range_t range, mesh_axes_t *axes) {
+  tspec_mesh_t mesh = {(int)axes->count, axes->items};
+  if (tspec_mesh_fits(&mesh)) {
+    return true;
+  }
+  tspec_check_error(c, range, "the mesh %s has more than 2^31 - 1 ranks", mesh_text(c, axes));
+  for (size_t i = 0; i < axes->count; ++i) {
+    axes->items[i].size = 1;
+  }
+  return false;
+}
+
 // Fills in the one size that is -1, and compares with --ranks.
 static void infer_size(tspec_checker_t *c, tspec_range_t range, mesh_axes_t *axes) {
   int64_t product = 1, nranks = c->options->nranks;
   tspec_mesh_axis_t *inferred = NULL;
+  if (!check_nranks(c, range, axes)) {
+    return;
+  }
   for (size_t i = 0; i < axes->count; ++i) {
     if (axes->items[i].size != INFERRED) {
       product *= axes->items[i].size;
@@ -201,6 +217,7 @@ static void infer_size(tspec_checker_t *c, tspec_range_t range, mesh_axes_t *axe
                       inferred->name, (long long)nranks, (long long)product);
   } else {
     inferred->size = nranks / product;
+    check_nranks(c, range, axes);
   }
 }
 

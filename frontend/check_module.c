@@ -100,6 +100,12 @@ static void check_param(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
     return;
   }
   param.type = stored_type(c, type, is_state);
+  if (!tspec_type_fits(param.type)) {
+    tspec_check_error(c, name.range, "%s is %s, more than 2^50 bytes", what,
+                      tspec_type_print(c->arena, param.type));
+    add_member(c, name, tspec_cv_error(), decl);
+    return;
+  }
   tspec_declared_t declared = {.kind = is_state ? TSPEC_DECLARED_STATE : TSPEC_DECLARED_PARAM,
                                .path = path,
                                .type = param.type,

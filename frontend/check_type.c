@@ -40,6 +40,11 @@ bool tspec_check_concrete_type(tspec_checker_t *c, const tspec_ast_type_t *type,
   }
   *out_type = tspec_type_make(c->arena, type->dtype, (int)type->ndims, dims);
   *out_axes = axes;
+  if (ok && !tspec_type_fits(*out_type)) {
+    tspec_check_error(c, type->range, "%s is %s, more than 2^50 bytes", what,
+                      tspec_type_print(c->arena, *out_type));
+    return false;
+  }
   return ok;
 }
 

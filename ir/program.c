@@ -178,6 +178,13 @@ tspec_op_t *tspec_op_create(tspec_program_t *program, tspec_func_t *func, tspec_
     if (types == NULL) {
       return NULL;
     }
+    for (int i = 0; i < nresults; i++) {
+      if (!tspec_type_fits(types[i])) {
+        tspec_diag_error(diag, build->range, "'%s' would make %s, more than 2^50 bytes",
+                         tspec_op_info(build->kind)->name, tspec_type_print(arena, types[i]));
+        return NULL;
+      }
+    }
   }
   for (int i = 0; i < nresults; i++) {
     tspec_type_t type = tspec_type_make(arena, types[i].dtype, types[i].rank, types[i].dims);

@@ -129,6 +129,10 @@ int64_t tspec_type_bytes(tspec_type_t type) {
   return multiply(tspec_type_elems(type), tspec_dtype_bytes(type.dtype));
 }
 
+bool tspec_type_fits(tspec_type_t type) {
+  return tspec_type_bytes(type) <= TSPEC_TYPE_MAX_BYTES;
+}
+
 const char *tspec_type_print(tspec_arena_t *arena, tspec_type_t type) {
   tspec_buf_t buf = {0};
   tspec_buf_puts(&buf, tspec_dtype_name(type.dtype));

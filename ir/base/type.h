@@ -58,6 +58,10 @@ bool tspec_type_equal(tspec_type_t a, tspec_type_t b);
 bool tspec_shape_equal(tspec_type_t a, tspec_type_t b); ///< sizes only
 int64_t tspec_type_elems(tspec_type_t type);            ///< saturates at INT64_MAX
 int64_t tspec_type_bytes(tspec_type_t type);
+/// A tensor of a program has at most 2^50 bytes, so that sums over many of them and costs stay far
+/// from overflow.
+#define TSPEC_TYPE_MAX_BYTES (INT64_C(1) << 50)
+bool tspec_type_fits(tspec_type_t type);
 /// "f32[8, 1024]", a scalar "f32"; in `arena`.
 const char *tspec_type_print(tspec_arena_t *arena, tspec_type_t type);
 

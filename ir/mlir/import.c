@@ -180,6 +180,10 @@ static bool import_mesh(tspec_reader_t *reader, MlirOperation op) {
     }
   }
   reader->program->mesh = (tspec_mesh_t){naxes, made};
+  if (!tspec_mesh_fits(&reader->program->mesh)) {
+    tspec_diag_error(reader->diag, holder.range, "the mesh has more than 2^31 - 1 ranks");
+    return false;
+  }
   return true;
 }
 

@@ -181,6 +181,11 @@ bool tspec_read_type(tspec_reader_t *reader, const tspec_subject_t *subject, Mli
     }
   }
   *out_type = tspec_type_make(reader->arena, dtype, rank, dims);
+  if (!tspec_type_fits(*out_type)) {
+    tspec_diag_error(reader->diag, subject->range, "%s is %s, more than 2^50 bytes", subject->owner,
+                     tspec_type_print(reader->arena, *out_type));
+    return false;
+  }
   return true;
 }
 
