@@ -49,7 +49,7 @@ static void print_program(void) {
                                         " @ [data, -]",
                                         " @ [model]",
                                         ": f32[4, 8]",
-                                        "axis = 0",
+                                        "dims = 0",
                                         "keep = true",
                                         "0..3",
                                         "1e308",

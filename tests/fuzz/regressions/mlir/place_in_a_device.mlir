@@ -1,0 +1,1 @@
+module attributes {tspec.level = "x"} {} loc("/dev/zero":1:1)
