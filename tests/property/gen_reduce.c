@@ -298,7 +298,8 @@ static bool infer_einsum(const prop_program_t *program, prop_node_t *node) {
   double epsilon = prop_dtype_epsilon(prop_dtype_sum(dtype));
   // three operands are two products: the first one's result is rounded to the operands' dtype
   double between = node->noperands > 2 ? prop_dtype_epsilon(dtype) : 0;
-  double error = n * most * (1.5 * relative + (n > 1 ? n * epsilon + between : 0));
+  bool free = n > 1 || program->rounds; // the order of the products
+  double error = n * most * (1.5 * relative + (n > 1 ? n * epsilon : 0) + (free ? between : 0));
   return prop_set_bounds(program, node, -n * most, n * most, error);
 }
 
