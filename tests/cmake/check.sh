@@ -3,7 +3,7 @@
 #
 #   tests/cmake/check.sh [--all] [--build DIR]
 #
-# clang-tidy runs on the product's files (ir frontend passes runtime) that changed in the last two days of history, with --all on
+# clang-tidy runs on the product's files (ir frontend passes runtime) that changed in the last five commits, with --all on
 # every one; it needs the compile_commands.json of a build folder (default build). Two of the analyzer's checks are off in
 # .clang-tidy, ArrayBound and NullDereference: they take blocks of a computed size for too small and arrays of TSPEC_VEC for null.
 set -euo pipefail
@@ -50,7 +50,7 @@ changed_sources() {
   if [ "$all" -eq 1 ]; then
     git ls-files "${product[@]}"
   else
-    git log --since='2 days ago' --name-only --diff-filter=AM --pretty=format: -- "${product[@]}" | sort -u |
+    git log -5 --name-only --diff-filter=AM --pretty=format: -- "${product[@]}" | sort -u |
       while read -r file; do [ -n "$file" ] && [ -f "$file" ] && echo "$file"; done
   fi
 }
