@@ -50,7 +50,7 @@ changed_sources() {
   if [ "$all" -eq 1 ]; then
     git ls-files "${product[@]}"
   else
-    git log -5 --name-only --diff-filter=AM --pretty=format: -- "${product[@]}" | sort -u |
+    git diff --name-only --diff-filter=AM HEAD~5 -- "${product[@]}" |
       while read -r file; do [ -n "$file" ] && [ -f "$file" ] && echo "$file"; done
   fi
 }
