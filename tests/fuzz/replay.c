@@ -15,12 +15,15 @@ enum { SECONDS_PER_INPUT = 60, PATH_BYTES = 4096 };
 // For the signal handler alone.
 static char current[PATH_BYTES];
 
-static void died(int signal_number) {
-  static const char kText[] = "\nfuzz replay: this input crashes or takes too long: ";
-  ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
-  written = write(STDERR_FILENO, current, strlen(current));
-  written = write(STDERR_FILENO, "\n", 1);
+static void say(const char *text) {
+  ssize_t written = write(STDERR_FILENO, text, strlen(text));
   (void)written;
+}
+
+static void died(int signal_number) {
+  say("\nfuzz replay: this input crashes or takes too long: ");
+  say(current);
+  say("\n");
   signal(signal_number, SIG_DFL);
   raise(signal_number);
 }
