@@ -77,3 +77,16 @@ Test(type, types_compare_count_and_print) {
       eq(i64, tspec_type_elems(tspec_type_make(&arena, TSPEC_DTYPE_F32, 2, huge)), INT64_MAX));
   tspec_arena_deinit(&arena);
 }
+
+Test(type, a_tensor_fits_up_to_two_to_the_fifty_bytes) {
+  int64_t dims[] = {INT64_C(1) << 24, INT64_C(1) << 24};
+  tspec_type_t type = {.dtype = TSPEC_DTYPE_F32, .rank = 2, .dims = dims};
+  cr_assert(tspec_type_fits(type)); // 2^48 elements of 4 bytes
+  type.dtype = TSPEC_DTYPE_F64;
+  cr_assert(not(tspec_type_fits(type)));
+  type.dtype = TSPEC_DTYPE_F32;
+  dims[1] += 1;
+  cr_assert(not(tspec_type_fits(type)));
+  dims[0] = dims[1] = INT64_MAX; // saturates
+  cr_assert(not(tspec_type_fits(type)));
+}

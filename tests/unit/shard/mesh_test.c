@@ -140,3 +140,15 @@ Test(mesh, the_bound_on_pieces_holds_all_cuts) {
   cr_assert(ge(int, tspec_mesh_max_pieces(&s.mesh), 5));
   setting_close(&s);
 }
+
+Test(mesh, fits_up_to_the_ranks_that_mpi_counts) {
+  tspec_mesh_axis_t axes[] = {{"x", 65536, 0}, {"y", 32767, 0}};
+  tspec_mesh_t mesh = {2, axes};
+  cr_assert(tspec_mesh_fits(&mesh)); // 65536 * 32767 < 2^31
+  axes[1].size = 32768;
+  cr_assert(not(tspec_mesh_fits(&mesh)));
+  axes[0].size = INT64_MAX;
+  cr_assert(not(tspec_mesh_fits(&mesh)));
+  axes[0].size = -1; // not known yet
+  cr_assert(tspec_mesh_fits(&mesh));
+}
