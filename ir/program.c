@@ -58,6 +58,14 @@ tspec_param_t *tspec_program_find_param(const tspec_program_t *program, const ch
   return NULL;
 }
 
+tspec_names_t tspec_program_param_names(const tspec_program_t *program, tspec_arena_t *arena) {
+  tspec_names_t names = {0};
+  for (int i = program->nparams - 1; i >= 0; i--) { // of two with one path the first stands
+    tspec_names_set(arena, &names, program->params[i].path, &program->params[i]);
+  }
+  return names;
+}
+
 tspec_func_t *tspec_program_find_func(const tspec_program_t *program, const char *name) {
   for (int i = 0; i < program->nfuncs; i++) {
     if (strcmp(program->funcs[i]->name, name) == 0) {

@@ -10,6 +10,7 @@
 
 #include "ir/base/arena.h"
 #include "ir/base/diag.h"
+#include "ir/base/str.h"
 #include "ir/base/type.h"
 #include "ir/base/vec.h"
 #include "ir/op_rules.h"
@@ -153,6 +154,8 @@ tspec_program_t *tspec_program_create(tspec_arena_t *arena, const char *name);
 tspec_func_t *tspec_program_add_func(tspec_program_t *program, const char *name,
                                      tspec_range_t range);
 tspec_param_t *tspec_program_find_param(const tspec_program_t *program, const char *path);
+/// The params by path, for those who look up many while none is added. Ownership: `arena`.
+tspec_names_t tspec_program_param_names(const tspec_program_t *program, tspec_arena_t *arena);
 tspec_func_t *tspec_program_find_func(const tspec_program_t *program, const char *name);
 tspec_value_t *tspec_func_add_arg(tspec_program_t *program, tspec_func_t *func,
                                   tspec_slot_kind_t kind, const char *name, tspec_type_t type,

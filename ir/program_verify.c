@@ -245,7 +245,7 @@ static void check_op(tspec_verifier_t *verifier, const tspec_op_t *op,
 /// An argument or result that stands for a parameter is of its type and lies like it.
 static void check_against_param(tspec_verifier_t *verifier, const char *path,
                                 const tspec_value_t *value) {
-  const tspec_param_t *param = tspec_program_find_param(verifier->program, path);
+  const tspec_param_t *param = tspec_names_get(&verifier->params, path);
   if (param == NULL) {
     tspec_verifier_fail(verifier, "'%s' is no parameter or state", path);
     return;
@@ -343,7 +343,7 @@ static void check_params(tspec_verifier_t *verifier) {
     if (param->sharding != NULL && param->sharding->npending > 0) {
       tspec_verifier_fail(verifier, "%s is pending", what);
     }
-    if (tspec_program_find_param(program, param->path) != param) {
+    if (tspec_names_get(&verifier->params, param->path) != param) {
       tspec_verifier_fail(verifier, "%s stands twice in the program", what);
     }
   }
@@ -352,6 +352,9 @@ static void check_params(tspec_verifier_t *verifier) {
 bool tspec_program_verify(const tspec_program_t *program, const char *after, tspec_diag_t *diag) {
   tspec_verifier_t verifier = {.program = program, .after = after, .diag = diag, .ok = true};
   tspec_arena_init(&verifier.scratch);
+  tspec_arena_t kept;
+  tspec_arena_init(&kept);
+  verifier.params = tspec_program_param_names(program, &kept);
   check_params(&verifier);
   for (int i = 0; i < program->nfuncs; i++) {
     check_func(&verifier, program->funcs[i]);
@@ -360,6 +363,7 @@ bool tspec_program_verify(const tspec_program_t *program, const char *after, tsp
                           program->funcs[i]->name);
     }
   }
+  tspec_arena_deinit(&kept);
   tspec_arena_deinit(&verifier.scratch);
   return verifier.ok;
 }

@@ -9,6 +9,7 @@ typedef struct tspec_verifier_t {
   const char *after; ///< the pass that ran, or NULL
   tspec_diag_t *diag;
   tspec_arena_t scratch;
+  tspec_names_t params;     ///< by path, while a program is checked
   const tspec_func_t *func; ///< in work, or NULL
   const tspec_op_t *op;     ///< in work, or NULL
   bool ok;

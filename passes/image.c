@@ -18,6 +18,7 @@ typedef struct writer_t {
   const tspec_sources_t *sources;
   tspec_arena_t *arena;
   tspec_buf_t bytes;
+  tspec_names_t params;  ///< of the program, by path
   tspec_names_t strings; ///< offset + 1 by text
   tspec_names_t tensors; ///< index + 1 by type and sharding
   TSPEC_VEC(tspec_image_tensor_t) tensor_records;
@@ -105,10 +106,10 @@ static int64_t largest_bytes(writer_t *w, tspec_type_t type, const tspec_shardin
   return tspec_type_bytes(tspec_sharding_local_type(w->arena, sharding, type));
 }
 
-static int64_t param_index(const tspec_program_t *program, const char *path) {
-  const tspec_param_t *param = tspec_program_find_param(program, path);
+static int64_t param_index(const writer_t *w, const char *path) {
+  const tspec_param_t *param = tspec_names_get(&w->params, path);
   TSPEC_CHECK(param != NULL, "no parameter '%s'", path);
-  return param - program->params;
+  return param - w->program->params;
 }
 
 static void put_buffer(entry_writer_t *e, const tspec_value_t *value) {
@@ -126,7 +127,7 @@ static void put_buffer(entry_writer_t *e, const tspec_value_t *value) {
   if (behind->def == NULL && e->func->args[behind->index].kind != TSPEC_SLOT_INPUT) {
     buffer.space = TSPEC_IMAGE_PARAM;
     buffer.offset_bytes = 0;
-    buffer.index = param_index(e->w->program, e->func->args[behind->index].name);
+    buffer.index = param_index(e->w, e->func->args[behind->index].name);
   }
   TSPEC_CHECK(e->buffers.count == (size_t)value->id, "values are not numbered");
   TSPEC_VEC_PUSH(e->w->arena, &e->buffers, buffer);
@@ -300,7 +301,7 @@ static tspec_image_span_t put_results(entry_writer_t *e, bool updates) {
     if ((result->kind != TSPEC_SLOT_RESULT) == updates) {
       slots[count++] =
           (tspec_image_slot_t){put_string(e->w, result->name), (uint32_t)result->value->id,
-                               updates ? param_index(e->w->program, result->name) : -1};
+                               updates ? param_index(e->w, result->name) : -1};
     }
   }
   return put_span(e->w, slots, count, sizeof *slots);
@@ -360,6 +361,7 @@ const void *tspec_image_build(const tspec_program_t *program, const tspec_image_
                               const tspec_sources_t *sources, tspec_arena_t *arena,
                               size_t *out_bytes) {
   writer_t w = {.program = program, .sources = sources, .arena = arena};
+  w.params = tspec_program_param_names(program, arena);
   tspec_image_t image = {.magic = {0}, .version = TSPEC_IMAGE_VERSION};
   memcpy(image.magic, TSPEC_IMAGE_MAGIC, sizeof image.magic);
   tspec_buf_append(&w.bytes, (const char *)&image, sizeof image);

@@ -9,11 +9,12 @@
 typedef struct site_t {
   tspec_func_t *func;
   tspec_value_t *value;
+  struct copy_t *copies;
 } site_t;
 
-// A copy of an op that the graph made for one reader, and what it was copied from.
+// A copy of an op that the graph made for one reader; copies of the same value are a list.
 typedef struct copy_t {
-  const tspec_value_t *origin;
+  struct copy_t *next;
   const tspec_sharding_t *sharding;
   tspec_value_t *value;
 } copy_t;
@@ -30,7 +31,7 @@ typedef struct mapping_t {
   tspec_prop_graph_t *graph;
   TSPEC_VEC(site_t) sites;     // by graph value; results that are returned have no value
   TSPEC_VEC(tspec_op_t *) ops; // by graph op; edges and returns are NULL
-  TSPEC_VEC(copy_t) copies;
+  tspec_names_t param_names;
   members_t *params; // by parameter
 } mapping_t;
 
@@ -43,7 +44,7 @@ static bool is_param_slot(tspec_slot_kind_t kind) {
 }
 
 static int param_index(const mapping_t *map, const char *path) {
-  const tspec_param_t *param = tspec_program_find_param(map->program, path);
+  const tspec_param_t *param = tspec_names_get(&map->param_names, path);
   TSPEC_CHECK(param != NULL, "'%s' is no parameter", path);
   return (int)(param - map->program->params);
 }
@@ -54,7 +55,7 @@ static void note_site(mapping_t *map, int id, tspec_func_t *func, tspec_value_t 
   while ((int)map->sites.count <= id) {
     TSPEC_VEC_PUSH(map->arena, &map->sites, (site_t){0});
   }
-  map->sites.items[id] = (site_t){func, value};
+  map->sites.items[id] = (site_t){func, value, NULL};
 }
 
 static void add_value(mapping_t *map, tspec_func_t *func, tspec_value_t *value,
@@ -142,6 +143,7 @@ static void add_func(mapping_t *map, tspec_func_t *func) {
 static int *build_graph(mapping_t *map) {
   int *first_return = TSPEC_ARENA_NEW(map->run->scratch, int, map->program->nfuncs);
   map->graph = tspec_prop_graph_create(map->arena, &map->program->mesh);
+  map->param_names = tspec_program_param_names(map->program, map->run->scratch);
   map->params = TSPEC_ARENA_NEW(map->run->scratch, members_t, map->program->nparams);
   for (int i = 0; i < map->program->nfuncs; i++) {
     add_func(map, map->program->funcs[i]);
@@ -172,11 +174,10 @@ static tspec_value_t *read_value(mapping_t *map, int id);
 
 // A copy of a constant (or of a broadcast of one) next to it, for readers that want it split so.
 static tspec_value_t *make_copy(mapping_t *map, int id) {
-  const site_t *site = &map->sites.items[tspec_prop_value_origin(map->graph, id)];
+  site_t *site = &map->sites.items[tspec_prop_value_origin(map->graph, id)];
   const tspec_sharding_t *sharding = final_sharding(map, id);
-  for (size_t i = 0; i < map->copies.count; i++) {
-    const copy_t *copy = &map->copies.items[i];
-    if (copy->origin == site->value && tspec_sharding_same_layout(copy->sharding, sharding)) {
+  for (const copy_t *copy = site->copies; copy != NULL; copy = copy->next) {
+    if (tspec_sharding_same_layout(copy->sharding, sharding)) {
       return copy->value;
     }
   }
@@ -205,7 +206,9 @@ static tspec_value_t *make_copy(mapping_t *map, int id) {
     made->results[0]->name = value->name;
     value = made->results[0];
   }
-  TSPEC_VEC_PUSH(map->arena, &map->copies, (copy_t){site->value, sharding, value});
+  copy_t *copy = TSPEC_ARENA_NEW(map->run->scratch, copy_t, 1);
+  *copy = (copy_t){site->copies, sharding, value};
+  site->copies = copy;
   return value;
 }
 

@@ -90,6 +90,8 @@ tspec_eval_t *tspec_eval_create(const tspec_program_t *program, tspec_diag_t *di
   eval->is_local = program->level == TSPEC_LEVEL_LOCAL;
   eval->nranks = eval->is_local ? tspec_mesh_nranks(&program->mesh) : 1;
   tspec_arena_init(&eval->scratch);
+  tspec_arena_init(&eval->kept);
+  eval->param_names = tspec_program_param_names(program, &eval->kept);
   eval->params =
       tspec_eval_allocate(sizeof *eval->params * (size_t)(program->nparams * eval->nranks));
   for (int i = 0; i < program->nparams; i++) {
@@ -125,6 +127,7 @@ void tspec_eval_destroy(tspec_eval_t *eval) {
   free(eval->params);
   free(eval->traffic);
   tspec_arena_deinit(&eval->scratch);
+  tspec_arena_deinit(&eval->kept);
   free(eval);
 }
 
@@ -150,7 +153,7 @@ void tspec_eval_init_params(tspec_eval_t *eval, uint64_t seed) {
 
 /// Index of a parameter, or -1 after reporting.
 static int find_param(const tspec_eval_t *eval, const char *path) {
-  const tspec_param_t *param = tspec_program_find_param(eval->program, path);
+  const tspec_param_t *param = tspec_names_get(&eval->param_names, path);
   if (param == NULL) {
     tspec_diag_error(eval->diag, (tspec_range_t){0}, "'%s' is no parameter or state", path);
     return -1;

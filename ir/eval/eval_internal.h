@@ -15,7 +15,9 @@ struct tspec_eval_t {
   tspec_diag_t *diag;
   bool is_local;
   int64_t nranks;
-  tspec_arena_t scratch;   ///< reset after every op
+  tspec_arena_t scratch; ///< reset after every op
+  tspec_arena_t kept;    ///< as long as the evaluator
+  tspec_names_t param_names;
   tspec_dense_t **params;  ///< [param * nranks + rank]
   const tspec_func_t *ran; ///< of the last run, or NULL
   tspec_dense_t **results; ///< [result * nranks + rank] of the last run
