@@ -20,6 +20,10 @@ tspec_value_t *tspec_emit(tspec_checker_t *c, const tspec_op_build_t *build) {
     tspec_check_forward(c, &below);
     return NULL;
   }
+  op->range = tspec_check_user_range(c, build->range);
+  for (int i = 0; i < op->nresults; ++i) {
+    op->results[i]->range = op->range;
+  }
   return op->results[0];
 }
 
@@ -180,7 +184,7 @@ tspec_value_t *tspec_emit_constraint(tspec_checker_t *c, tspec_site_t site, tspe
   }
   if (x != NULL && x->name == NULL && x->def != NULL && path != NULL) {
     x->name = path;
-    x->range = site.range;
+    x->range = tspec_check_user_range(c, site.range);
   }
   return x;
 }

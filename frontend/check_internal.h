@@ -256,6 +256,9 @@ bool tspec_check_enter(tspec_checker_t *c, tspec_range_t range, const char *what
 void tspec_check_leave(tspec_checker_t *c);
 /// Passes on what a layer below reported to a diag of its own.
 void tspec_check_forward(tspec_checker_t *c, const tspec_diag_t *diag);
+/// In the standard library the user has written nothing: the place of the call that led there;
+/// elsewhere `range`.
+tspec_range_t tspec_check_user_range(const tspec_checker_t *c, tspec_range_t range);
 /// A construct that is parsed but not built: leaves the entry out (in declarations: an error).
 tspec_cv_t tspec_check_absent(tspec_checker_t *c, tspec_range_t range, const char *what);
 /// "f32[8, 16]", "a number", "the string "x"", "an instance".

@@ -86,7 +86,8 @@ static void check_param(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
   }
   tspec_type_t type = {0};
   const char *const *axes = NULL;
-  tspec_param_t param = {.path = path, .is_state = is_state, .range = name.range};
+  tspec_range_t place = tspec_check_user_range(c, name.range);
+  tspec_param_t param = {.path = path, .is_state = is_state, .range = place};
   const char *what = tspec_arena_printf(c->arena, "'%s'", path);
   bool ok = tspec_check_concrete_type(c, decl->u.param.type, what, &type, &axes) &&
             tspec_check_init(c, decl->u.param.value, type, &param);
@@ -122,7 +123,7 @@ static void check_param(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
                          .type = param.type,
                          .was_f32 = !is_state && type.dtype == TSPEC_DTYPE_F32,
                          .sharding = param.sharding,
-                         .range = name.range};
+                         .range = place};
   if (add_member(c, name, (tspec_cv_t){.kind = TSPEC_CV_SLOT, .u.slot = slot}, decl)) {
     TSPEC_VEC_PUSH(c->arena, &c->params, param);
     TSPEC_VEC_PUSH(c->arena, &c->slots, slot);

@@ -125,17 +125,19 @@ void tspec_check_forward(tspec_checker_t *c, const tspec_diag_t *diag) {
   }
 }
 
+tspec_range_t tspec_check_user_range(const tspec_checker_t *c, tspec_range_t range) {
+  for (const tspec_frame_t *at = c->frame; at != NULL && at->home == &c->library; at = at->caller) {
+    range = at->call_range;
+  }
+  return range;
+}
+
 tspec_cv_t tspec_check_absent(tspec_checker_t *c, tspec_range_t range, const char *what) {
   if (c->entry == NULL) {
     tspec_check_error(c, range, "%s: not available in this version", what);
   } else if (c->entry->absent == NULL) {
-    // In the standard library the user has written nothing: the place is the call that led there.
-    for (const tspec_frame_t *at = c->frame; at != NULL && at->home == &c->library;
-         at = at->caller) {
-      range = at->call_range;
-    }
     c->entry->absent = what;
-    c->entry->absent_range = range;
+    c->entry->absent_range = tspec_check_user_range(c, range);
   }
   return tspec_cv_error();
 }
