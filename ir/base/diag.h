@@ -25,6 +25,12 @@ typedef struct tspec_message_t {
   const char *text; ///< lower-case sentence without full stop, names quoted with ''
 } tspec_message_t;
 
+/// What a message is about: its name there ("'w1'", "dim 1 of 'x'"), and where it stands.
+typedef struct tspec_about_t {
+  const char *what;
+  tspec_range_t range;
+} tspec_about_t;
+
 typedef struct tspec_diag_t {
   tspec_sources_t *sources;
   FILE *stream;              ///< printed at once when not NULL

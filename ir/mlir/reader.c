@@ -129,7 +129,7 @@ bool tspec_read_sharding(tspec_reader_t *reader, const tspec_subject_t *subject,
   const tspec_sharding_t *sharding = tspec_names_get(&reader->shardings, key);
   if (sharding == NULL) {
     sharding = tspec_sharding_parse(reader->arena, &reader->program->mesh, text, rank,
-                                    subject->owner, subject->range, reader->diag);
+                                    (tspec_about_t){subject->owner, subject->range}, reader->diag);
     if (sharding == NULL) {
       return false;
     }
@@ -210,7 +210,7 @@ static bool read_axes(tspec_reader_t *reader, const tspec_subject_t *subject, Ml
   for (int i = 0; i < count; i++) {
     const tspec_sharding_t *sharding = tspec_sharding_parse(
         reader->arena, &reader->program->mesh, tspec_arena_printf(reader->arena, "[%s]", texts[i]),
-        1, subject->owner, subject->range, reader->diag);
+        1, (tspec_about_t){subject->owner, subject->range}, reader->diag);
     if (sharding == NULL) {
       return false;
     }

@@ -137,7 +137,9 @@ static const tspec_sharding_t *asked_for(const tspec_prop_graph_t *graph,
   return asks ? result->initial : NULL;
 }
 
-static void add_reader(mover_t *mover, int index, int position, int *operand) {
+static void add_reader(mover_t *mover, int index, int position, const tspec_prop_node_t *node,
+                       int which) {
+  int *operand = &node->operands[which];
   readers_t *readers = &mover->values[*operand];
   mover->readers[index] =
       (reader_t){.position = position, .operand = operand, .next = readers->first};
@@ -168,11 +170,11 @@ static void find_readers(mover_t *mover) {
         readers->constraint = readers->constraint == NULL ? asked : readers->constraint;
         readers->nconstraints++;
       }
-      add_reader(mover, next++, (int)i, &node->operands[o]);
+      add_reader(mover, next++, (int)i, node, o);
     }
   }
   for (size_t i = 0; i < graph->returns.count; i++) {
-    add_reader(mover, next++, (int)(graph->nodes.count + i), &graph->returns.items[i].operands[0]);
+    add_reader(mover, next++, (int)(graph->nodes.count + i), &graph->returns.items[i], 0);
   }
 }
 

@@ -267,7 +267,7 @@ static void drain(engine_t *engine) {
   int capacity = (int)engine->graph->nodes.count;
   while (engine->nqueued > 0) {
     tspec_prop_node_t *node = &engine->graph->nodes.items[engine->queue[engine->head]];
-    engine->head = (engine->head + 1) % capacity;
+    engine->head = engine->head + 1 < capacity ? engine->head + 1 : 0;
     engine->nqueued--;
     node->queued = false;
     step(engine, node);
@@ -311,8 +311,24 @@ static void set_replicated(engine_t *engine, tspec_prop_value_t *value) {
   value->current->nreplicated = count;
 }
 
-/// Dims that take part from this round on come back, those of later rounds are out of the way.
-/// Returns the next round that any dim waits for, or -1.
+/// A dim that takes part from this round on comes back, one of a later round is out of the way.
+/// Returns whether it waits.
+static bool start_dim(engine_t *engine, size_t v, int dim, int priority) {
+  tspec_prop_value_t *value = &engine->graph->values.items[v];
+  if (priority > engine->round) {
+    value->nsplit -= engine->round == 0 && value->dims[dim].naxes > 0;
+    value->dims[dim] = (tspec_dim_t){.priority = priority};
+    return true;
+  }
+  if (priority == engine->round) {
+    value->nsplit += engine->round > 0 && value->initial->dims[dim].naxes > 0;
+    value->dims[dim] = engine->round > 0 ? value->initial->dims[dim] : value->dims[dim];
+    record_annotation(engine, (int)v, dim);
+  }
+  return false;
+}
+
+/// Starts a round for all values. Returns the next round that any dim waits for, or -1.
 static int start_round(engine_t *engine) {
   tspec_prop_graph_t *graph = engine->graph;
   bool rounds = engine->options->strategy >= TSPEC_PROP_USER_PRIORITY;
@@ -322,21 +338,15 @@ static int start_round(engine_t *engine) {
     if (value->is_view || value->share != (int)v || value->initial == NULL) {
       continue;
     }
-    bool waits = false;
+    bool has_priority = false;
     for (int i = 0; i < value->type.rank; i++) {
       int priority = rounds ? value->initial->dims[i].priority : 0;
-      waits = waits || priority > 0;
-      if (priority > engine->round) {
-        value->nsplit -= engine->round == 0 && value->dims[i].naxes > 0;
-        value->dims[i] = (tspec_dim_t){.priority = priority};
+      has_priority = has_priority || priority > 0;
+      if (start_dim(engine, v, i, priority)) {
         next = next < 0 || priority < next ? priority : next;
-      } else if (priority == engine->round) {
-        value->nsplit += engine->round > 0 && value->initial->dims[i].naxes > 0;
-        value->dims[i] = engine->round > 0 ? value->initial->dims[i] : value->dims[i];
-        record_annotation(engine, (int)v, i);
       }
     }
-    if (waits) {
+    if (has_priority) {
       set_replicated(engine, value);
     }
   }

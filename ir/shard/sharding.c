@@ -170,8 +170,8 @@ static const char *place_name(tspec_arena_t *arena, const tspec_sharding_t *shar
 }
 
 static void report_twice(const tspec_mesh_t *mesh, const tspec_sharding_t *sharding,
-                         const tspec_axis_t pieces[2], const int places[2], const char *what,
-                         tspec_range_t range, tspec_diag_t *diag) {
+                         const tspec_axis_t pieces[2], const int places[2], tspec_about_t about,
+                         tspec_diag_t *diag) {
   tspec_arena_t arena;
   tspec_arena_init(&arena);
   const char *first = tspec_axes_print(&arena, mesh, &pieces[0], 1);
@@ -181,18 +181,19 @@ static void report_twice(const tspec_mesh_t *mesh, const tspec_sharding_t *shard
           ? tspec_arena_printf(&arena, "write '-' or another axis for dim %d", places[1])
           : "take it out of one of the two";
   if (tspec_axis_equal(pieces[0], pieces[1]) && places[0] == places[1]) {
-    tspec_diag_error(diag, range, "mesh axis '%s' stands twice for %s of %s; write it once", first,
+    tspec_diag_error(diag, about.range, "mesh axis '%s' stands twice for %s of %s; write it once",
+                     first,
                      places[0] < sharding->rank ? tspec_arena_printf(&arena, "dim %d", places[0])
                                                 : "the pending axes",
-                     what);
+                     about.what);
   } else if (tspec_axis_equal(pieces[0], pieces[1])) {
-    tspec_diag_error(diag, range, "mesh axis '%s' %s and %s of %s; %s", first,
+    tspec_diag_error(diag, about.range, "mesh axis '%s' %s and %s of %s; %s", first,
                      place_name(&arena, sharding, places[0]),
-                     place_name(&arena, sharding, places[1]), what, fix);
+                     place_name(&arena, sharding, places[1]), about.what, fix);
   } else {
-    tspec_diag_error(diag, range, "'%s' %s and '%s' %s of %s, but they %s; %s", first,
+    tspec_diag_error(diag, about.range, "'%s' %s and '%s' %s of %s, but they %s; %s", first,
                      place_name(&arena, sharding, places[0]), second,
-                     place_name(&arena, sharding, places[1]), what,
+                     place_name(&arena, sharding, places[1]), about.what,
                      tspec_axis_overlap(pieces[0], pieces[1]) ? "overlap"
                                                               : "cut the axis in different ways",
                      fix);
@@ -256,7 +257,7 @@ bool tspec_sharding_check(const tspec_mesh_t *mesh, const tspec_sharding_t *shar
           if (tspec_axis_overlap(pieces[i], others[j]) ||
               !tspec_axis_can_coexist(pieces[i], others[j])) {
             report_twice(mesh, sharding, (tspec_axis_t[]){others[j], pieces[i]},
-                         (int[]){before, place}, what, range, diag);
+                         (int[]){before, place}, (tspec_about_t){what, range}, diag);
             return false;
           }
         }

@@ -71,12 +71,12 @@ const char *tspec_sharding_print(tspec_arena_t *arena, const tspec_mesh_t *mesh,
 
 /// Parses the notation for a value of `rank` dims ('...' is expanded, "[]" fits any rank; rank -1:
 /// as many as written, no
-/// '...'). Ownership: in `arena`. Errors: NULL after reporting at `range` to `diag` (unknown axis
-/// with "did you mean", axis used twice, bad sub-axis, wrong rank, syntax); `what` names the value
-/// in messages ("'w1'").
+/// '...'). Ownership: in `arena`. Errors: NULL after reporting at `about.range` to `diag`
+/// (unknown axis with "did you mean", axis used twice, bad sub-axis, wrong rank, syntax);
+/// `about.what` names the value in messages ("'w1'").
 const tspec_sharding_t *tspec_sharding_parse(tspec_arena_t *arena, const tspec_mesh_t *mesh,
-                                             const char *text, int rank, const char *what,
-                                             tspec_range_t range, tspec_diag_t *diag);
+                                             const char *text, int rank, tspec_about_t about,
+                                             tspec_diag_t *diag);
 
 /// Checks that no axis or overlapping piece stands twice in dims and pending, and each piece fits
 /// its axis. Errors: false after reporting at `range`.

@@ -173,7 +173,7 @@ static bool parse_dim(parser_t *parser, int index, tspec_dim_t *out_dim) {
   const char *place = tspec_arena_printf(parser->arena, "dim %d", index);
   axis_vec_t axes = {0};
   do {
-    tspec_axis_t axis;
+    tspec_axis_t axis = {0};
     if (!parse_axis(parser, place, &axis)) {
       return false;
     }
@@ -251,30 +251,7 @@ static bool parse_pending(parser_t *parser, axis_vec_t *axes, tspec_reduce_t *ou
   return true;
 }
 
-/// Puts '?' for '...' and checks the number of entries; "[]" fits any rank.
-static bool fit_rank(parser_t *parser, dim_vec_t *dims, int dots, int rank) {
-  if (rank < 0) {
-    if (dots >= 0) {
-      tspec_diag_error(parser->diag, parser->range, "sharding '%s' of %s must not hold '...'",
-                       parser->text, parser->what);
-      return false;
-    }
-    return true;
-  }
-  int count = (int)dims->count;
-  bool any_rank = count == 0 && dots < 0;
-  if (count == rank || any_rank || (dots >= 0 && count < rank)) {
-    dim_vec_t fitted = {0};
-    int at = dots >= 0 ? dots : count;
-    for (int i = 0; i < rank; i++) {
-      int from = i < at ? i : i - (rank - count);
-      bool filled = i >= at && from < at;
-      TSPEC_VEC_PUSH(parser->arena, &fitted,
-                     filled ? (tspec_dim_t){.open = !any_rank} : dims->items[from]);
-    }
-    *dims = fitted;
-    return true;
-  }
+static bool refuse_rank(parser_t *parser, int count, int dots, int rank) {
   tspec_diag_error(parser->diag, parser->range,
                    "sharding '%s' has %s%d %s, but %s has rank %d; write one entry per dim",
                    parser->text, dots >= 0 ? "at least " : "", count,
@@ -282,15 +259,43 @@ static bool fit_rank(parser_t *parser, dim_vec_t *dims, int dots, int rank) {
   return false;
 }
 
+/// Puts '?' for '...' (at entry `dots`; -1: none) and checks the number of entries; "[]" fits any
+/// rank.
+static bool fit_rank(parser_t *parser, dim_vec_t *dims, int dots, int rank) {
+  if (rank < 0) {
+    if (dots >= 0) {
+      tspec_diag_error(parser->diag, parser->range, "sharding '%s' of %s must not hold '...'",
+                       parser->text, parser->what);
+    }
+    return dots < 0;
+  }
+  int count = (int)dims->count;
+  bool any_rank = count == 0 && dots < 0;
+  bool fits = count == rank || any_rank || (dots >= 0 && count < rank);
+  if (!fits) {
+    return refuse_rank(parser, count, dots, rank);
+  }
+  dim_vec_t fitted = {0};
+  int at = dots >= 0 ? dots : count;
+  for (int i = 0; i < rank; i++) {
+    int from = i < at ? i : i - (rank - count);
+    bool filled = i >= at && from < at;
+    TSPEC_VEC_PUSH(parser->arena, &fitted,
+                   filled ? (tspec_dim_t){.open = !any_rank} : dims->items[from]);
+  }
+  *dims = fitted;
+  return true;
+}
+
 const tspec_sharding_t *tspec_sharding_parse(tspec_arena_t *arena, const tspec_mesh_t *mesh,
-                                             const char *text, int rank, const char *what,
-                                             tspec_range_t range, tspec_diag_t *diag) {
+                                             const char *text, int rank, tspec_about_t about,
+                                             tspec_diag_t *diag) {
   parser_t parser = {.arena = arena,
                      .mesh = mesh,
                      .text = text,
                      .at = text,
-                     .what = what,
-                     .range = range,
+                     .what = about.what,
+                     .range = about.range,
                      .diag = diag};
   dim_vec_t dims = {0};
   axis_vec_t pending = {0};
@@ -306,7 +311,7 @@ const tspec_sharding_t *tspec_sharding_parse(tspec_arena_t *arena, const tspec_m
                                  .npending = (int)pending.count,
                                  .pending = pending.items,
                                  .pending_kind = kind};
-  if (!tspec_sharding_check(mesh, sharding, what, range, diag)) {
+  if (!tspec_sharding_check(mesh, sharding, about.what, about.range, diag)) {
     return NULL;
   }
   return tspec_sharding_with_pending(arena, mesh, sharding, kind, pending.items,

@@ -185,14 +185,14 @@ TSPEC_MATH_INLINE float sin_quadrant_f32(double r, uint64_t quadrant) {
 TSPEC_MATH_FN float tspec_sin_f32(float x) {
   angle_f32_t angle = reduce_f32(x);
   float y = sin_quadrant_f32(angle.r, angle.quadrant);
-  y = select_f32(abs_f32(x) < INFINITY_F32, y, x - x);
+  y = select_f32(abs_f32(x) < INFINITY_F32, y, x * 0.0f);
   return select_f32(x == 0.0f, x, y);
 }
 
 TSPEC_MATH_FN float tspec_cos_f32(float x) {
   angle_f32_t angle = reduce_f32(x);
   float y = sin_quadrant_f32(angle.r, angle.quadrant + 1);
-  return select_f32(abs_f32(x) < INFINITY_F32, y, x - x);
+  return select_f32(abs_f32(x) < INFINITY_F32, y, x * 0.0f);
 }
 
 // ---- powers ------------------------------------------------------------------------------------

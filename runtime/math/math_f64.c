@@ -211,14 +211,14 @@ TSPEC_MATH_INLINE double sin_quadrant_f64(pair_f64_t r, uint64_t quadrant) {
 TSPEC_MATH_FN double tspec_sin_f64(double x) {
   angle_f64_t angle = reduce_f64(x);
   double y = sin_quadrant_f64(angle.r, angle.quadrant);
-  y = select_f64(abs_f64(x) < INFINITY_F64, y, x - x);
+  y = select_f64(abs_f64(x) < INFINITY_F64, y, x * 0.0);
   return select_f64(abs_f64(x) < 0x1p-27, x, y);
 }
 
 TSPEC_MATH_FN double tspec_cos_f64(double x) {
   angle_f64_t angle = reduce_f64(x);
   double y = sin_quadrant_f64(angle.r, angle.quadrant + 1);
-  return select_f64(abs_f64(x) < INFINITY_F64, y, x - x);
+  return select_f64(abs_f64(x) < INFINITY_F64, y, x * 0.0);
 }
 
 // ---- powers ------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ static const tspec_sharding_t *parse(fuzz_text_t *text, const tspec_mesh_t *mesh
                                      const char *notation, int rank) {
   int before = text->diag.nerrors;
   tspec_range_t range = tspec_source_range(&text->sources, text->file, 0, 0);
-  const tspec_sharding_t *sharding =
-      tspec_sharding_parse(&text->arena, mesh, notation, rank, "'w'", range, &text->diag);
+  const tspec_sharding_t *sharding = tspec_sharding_parse(
+      &text->arena, mesh, notation, rank, (tspec_about_t){"'w'", range}, &text->diag);
   FUZZ_CHECK((sharding == NULL) == (text->diag.nerrors > before), "%s: %d errors for %s", notation,
              text->diag.nerrors - before, sharding == NULL ? "none" : "a sharding");
   return sharding;

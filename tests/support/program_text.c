@@ -42,8 +42,9 @@ tspec_type_t tspec_text_type(tspec_arena_t *arena, const char *text) {
 }
 
 static const tspec_sharding_t *read_sharding(reader_t *reader, const char *text, int rank) {
-  const tspec_sharding_t *sharding = tspec_sharding_parse(
-      reader->arena, &reader->program->mesh, text, rank, reader->line, reader->range, reader->diag);
+  const tspec_sharding_t *sharding =
+      tspec_sharding_parse(reader->arena, &reader->program->mesh, text, rank,
+                           (tspec_about_t){reader->line, reader->range}, reader->diag);
   if (sharding == NULL) {
     stop(reader, "bad sharding");
   }

@@ -53,8 +53,8 @@ static tspec_type_t type_of(setting_t *setting, const tensor_t *tensor) {
 }
 
 static const tspec_sharding_t *parse(setting_t *setting, const char *text, int rank) {
-  return tspec_sharding_parse(&setting->arena, &setting->mesh, text, rank, "'x'",
-                              (tspec_range_t){0}, &setting->diag);
+  return tspec_sharding_parse(&setting->arena, &setting->mesh, text, rank,
+                              (tspec_about_t){.what = "'x'"}, &setting->diag);
 }
 
 static void start(setting_t *setting, const fact_t *fact) {

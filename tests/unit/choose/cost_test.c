@@ -37,8 +37,8 @@ static int64_t cost_on(const tspec_mesh_t *mesh, tspec_dtype_t dtype, int rank, 
   const tspec_sharding_t *shardings[2];
   const char *texts[2] = {request.from, request.to};
   for (int i = 0; i < 2; i++) {
-    shardings[i] = tspec_sharding_parse(&setting.arena, mesh, texts[i], rank, "'x'",
-                                        (tspec_range_t){0}, &setting.diag);
+    shardings[i] = tspec_sharding_parse(&setting.arena, mesh, texts[i], rank,
+                                        (tspec_about_t){.what = "'x'"}, &setting.diag);
   }
   tspec_step_t step = {.kind = request.kind,
                        .axes = request.axes,

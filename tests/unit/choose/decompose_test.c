@@ -50,8 +50,8 @@ static void start(setting_t *setting, const tspec_mesh_axis_t *axes, const int64
 }
 
 static const tspec_sharding_t *parse(setting_t *setting, const char *text) {
-  return tspec_sharding_parse(&setting->arena, &setting->mesh, text, setting->type.rank, "'x'",
-                              (tspec_range_t){0}, &setting->diag);
+  return tspec_sharding_parse(&setting->arena, &setting->mesh, text, setting->type.rank,
+                              (tspec_about_t){.what = "'x'"}, &setting->diag);
 }
 
 Test(decompose, plans_equal_the_facts) {

@@ -27,8 +27,9 @@ static const tspec_sharding_t *parse(bench_t *bench, const char *text, int rank)
   if (text == NULL) {
     return NULL;
   }
-  const tspec_sharding_t *sharding = tspec_sharding_parse(
-      &bench->arena, &bench->program->mesh, text, rank, "'x'", (tspec_range_t){0}, &bench->diag);
+  const tspec_sharding_t *sharding =
+      tspec_sharding_parse(&bench->arena, &bench->program->mesh, text, rank,
+                           (tspec_about_t){.what = "'x'"}, &bench->diag);
   cr_assert(sharding != NULL, "%s", text);
   return sharding;
 }

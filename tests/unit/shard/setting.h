@@ -33,8 +33,8 @@ static inline void setting_close(setting_t *setting) {
 }
 
 static inline const tspec_sharding_t *parse(setting_t *setting, const char *text, int rank) {
-  return tspec_sharding_parse(&setting->arena, &setting->mesh, text, rank, "'w'",
-                              (tspec_range_t){0}, &setting->diag);
+  return tspec_sharding_parse(&setting->arena, &setting->mesh, text, rank,
+                              (tspec_about_t){.what = "'w'"}, &setting->diag);
 }
 
 static inline char *print(setting_t *setting, const tspec_sharding_t *sharding) {
