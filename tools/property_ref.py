@@ -20,26 +20,25 @@ import numpy as np
 EPSILON = {"f64": 2.0**-52, "f32": 2.0**-23, "bf16": 2.0**-7, "f16": 2.0**-10}
 
 
-def read_tensors(path):
-    """The lines of a file: kind, names, dtype, shape, tolerance, numbers."""
-    for line in open(path):
-        head, _, numbers = line.partition(" :")
-        words = head.split()
-        names = words[1:2] if words[0] == "param" else words[1:3]
-        dtype, dims, *allowed = words[1 + len(names):]
-        shape = [] if dims == "-" else [int(d) for d in dims.split(",")]
-        whole = dtype[0] in "iub" and dtype != "bf16"
-        values = np.array([int(n) for n in numbers.split()] if whole else [float(n) for n in numbers.split()],
-                          np.int64 if whole else np.float64).reshape(shape)
-        yield words[0], names, dtype, float(allowed[0]) if allowed else 0, values
+def read_tensor(line):
+    """A line of a file: kind, names, dtype, tolerance, numbers."""
+    head, _, numbers = line.partition(" :")
+    words = head.split()
+    names = words[1:2] if words[0] == "param" else words[1:3]
+    dtype, dims, *allowed = words[1 + len(names):]
+    shape = [] if dims == "-" else [int(d) for d in dims.split(",")]
+    whole = dtype[0] in "iub" and dtype != "bf16"
+    values = np.array([int(n) for n in numbers.split()] if whole else [float(n) for n in numbers.split()],
+                      np.int64 if whole else np.float64).reshape(shape)
+    return words[0], names, dtype, float(allowed[0]) if allowed else 0, values
 
 
 def difference(want, got, dtype, allowed):
-    """What differs, or None."""
+    """What differs, or None. `allowed` None: nothing may."""
     if got.shape != want.shape:
         return f"shape {got.shape}, not {want.shape}"
     # XLA multiplies constants first: (x * 0.75) * 2.25 is rounded once
-    allowed = allowed + 4 * EPSILON.get(dtype, 0) * abs(want)
+    allowed = 0 * abs(want) if allowed is None else allowed + 4 * EPSILON.get(dtype, 0) * abs(want)
     wrong = ~((got == want) | (np.isnan(got) & np.isnan(want)) | (abs(got - want) <= allowed))
     if not wrong.any():
         return None
@@ -52,7 +51,9 @@ def check(run, folder, seed):
     program = run.Run([run.STD, f"{folder}/{seed}.tspec"], {})
     inputs, wanted = {}, {}
     make = lambda values, dtype: run.jnp.asarray(values).astype(run.DT[dtype])
-    for kind, names, dtype, allowed, values in read_tensors(f"{folder}/{seed}.txt"):
+    first, *lines = open(f"{folder}/{seed}.txt")
+    exact = first == "numbers whole\n"
+    for kind, names, dtype, allowed, values in map(read_tensor, lines):
         if kind == "param":
             program.vals[names[0]] = make(values, dtype)
         elif kind == "in":
@@ -64,8 +65,9 @@ def check(run, folder, seed):
         args = [inputs[entry, name] for name, _, _ in program.inputs(entry)]
         got = program.compiled(entry)(params, 0, args)[0]
         for value, (name, dtype, allowed, want) in zip(got, results, strict=True):
-            kind = np.float64 if want.dtype == np.float64 else np.int64
-            wrong = difference(want, np.asarray(value).astype(kind), dtype, 2 * allowed)
+            if value.dtype != run.DT[dtype]:
+                yield f"{entry}.{name}: {dtype}, JAX {value.dtype}"
+            wrong = difference(want, np.asarray(value).astype(want.dtype), dtype, None if exact else allowed)
             if wrong:
                 yield f"{entry}.{name}: {wrong}"
 

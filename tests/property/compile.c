@@ -19,26 +19,41 @@ const char *prop_first_error(const tspec_diag_t *diag) {
   return prop_first_message(diag);
 }
 
+typedef struct notes_t {
+  prop_compiled_t *compiled;
+  const char *pass; ///< that runs
+} notes_t;
+
+static void note_ops(prop_compiled_t *compiled, const tspec_program_t *program) {
+  for (int f = 0; f < program->nfuncs; ++f) {
+    for (const tspec_op_t *op = program->funcs[f]->first; op != NULL; op = op->next) {
+      compiled->ops[op->kind] = true;
+    }
+  }
+}
+
 static bool note_pass(void *user, const char *name, tspec_program_t *program) {
-  (void)program;
-  *(const char **)user = name;
+  notes_t *notes = user;
+  notes->pass = name;
+  note_ops(notes->compiled, program);
   return true;
 }
 
 static bool run_passes(prop_compiled_t *compiled, tspec_program_t **program, tspec_level_t from,
                        tspec_level_t to, prop_outcome_t *outcome) {
-  const char *pass = "no pass";
+  notes_t notes = {compiled, "no pass"};
   tspec_options_t options = {.cpu = "native", .verify_each = true};
   options.nranks = tspec_mesh_nranks(&compiled->global->mesh);
   tspec_pipeline_run_t run = {.program = *program,
                               .diag = compiled->diag,
                               .options = &options,
-                              .hooks = {.user = &pass, .before = note_pass}};
+                              .hooks = {.user = &notes, .before = note_pass}};
   tspec_pipeline_t pipeline = tspec_pipeline_default(compiled->arena, from, to);
   bool ok = tspec_pipeline_run(&pipeline, &run) && compiled->diag->nerrors == 0;
   *program = run.program;
+  note_ops(compiled, run.program);
   if (!ok) {
-    prop_fail(outcome, pass, "%s", prop_first_error(compiled->diag));
+    prop_fail(outcome, notes.pass, "%s", prop_first_error(compiled->diag));
   }
   return ok;
 }

@@ -13,6 +13,7 @@ typedef struct prop_compiled_t {
   tspec_program_t *global;
   tspec_program_t *local;
   tspec_program_t *kernels;
+  bool ops[TSPEC_OP_COUNT]; ///< whether any pass met such an op, or the last one left it
 } prop_compiled_t;
 
 /// The program at three levels; everything lies in `arena`. Passes are verified one by one. False:

@@ -121,7 +121,7 @@ void prop_generate(uint64_t seed, const prop_generate_options_t *options, prop_p
                                                : 5 + prop_random_below(&random, 56);
   for (int i = 0; i < program->nentries; ++i) {
     prop_make_t make = {program, &random, i};
-    make_entry(&make, 1 + nops / program->nentries);
+    make_entry(&make, (nops + program->nentries - 1) / program->nentries);
   }
   prop_annotate(program, &random);
   prop_program_compact(program);

@@ -1,8 +1,9 @@
-// pairs [--all]
+// pairs [--all] [even | uneven | small | mixed]
 //
 // All ordered pairs of ops that change shapes, on split dims of sizes that the mesh divides, that
-// it does not, and that are smaller than it: all ranks against one, bit for bit, with the checks of
-// check.h. Each pair runs in a quarter of the settings, with --all in each. The last line counts.
+// it does not, that are smaller than it, and one of each: all ranks against one, bit for bit, with
+// the checks of check.h. Each pair runs in a quarter of the ways to split and to choose dims, with
+// --all in each. The last line counts.
 #include <stdio.h>
 #include <string.h>
 
@@ -137,13 +138,14 @@ enum { NSHAPERS = sizeof kShapers / sizeof kShapers[0] };
 // ---- programs ----------------------------------------------------------------------------------
 
 static const struct {
+  const char *name;
   int mesh[2];
   int dims[2];
 } kSettings[] = {
-    {{2, 2}, {8, 12}}, // even
-    {{3, 2}, {7, 5}},  // uneven
-    {{4, 3}, {2, 3}},  // smaller than the mesh
-    {{2, 3}, {9, 6}},  // one of each
+    {"even", {2, 2}, {8, 12}},
+    {"uneven", {3, 2}, {7, 5}},
+    {"small", {4, 3}, {2, 3}},
+    {"mixed", {2, 3}, {9, 6}},
 };
 enum { NSETTINGS = sizeof kSettings / sizeof kSettings[0] };
 
@@ -176,9 +178,13 @@ static bool add_shaper(prop_program_t *program, const shaper_t *shaper, bool las
   return true;
 }
 
+static int setting_of(int number) {
+  return number / NSPLITS % NSETTINGS;
+}
+
 /// A pair of ops in a setting. False: the second does not fit what the first makes.
 static bool make_pair(int number, prop_program_t *program, char *name, size_t size) {
-  int split = number % NSPLITS, setting = number / NSPLITS % NSETTINGS;
+  int split = number % NSPLITS, setting = setting_of(number);
   int rest = number / NSPLITS / NSETTINGS;
   const shaper_t *a = &kShapers[rest / 4 % NSHAPERS], *b = &kShapers[rest / 4 / NSHAPERS];
   memset(program, 0, sizeof *program);
@@ -211,31 +217,58 @@ static bool make_pair(int number, prop_program_t *program, char *name, size_t si
   return prop_program_infer(program);
 }
 
-// A quarter of the settings of each pair, so that any two of split, sizes and dims meet.
+// A quarter of the cases of each pair, so that any two of split, sizes and dims meet.
 static bool is_chosen(int number) {
-  int split = number % NSPLITS, setting = number / NSPLITS % NSETTINGS;
+  int split = number % NSPLITS, setting = setting_of(number);
   int rest = number / NSPLITS / NSETTINGS, dims = rest % 4, pair = rest / 4;
   return (split + setting + dims + pair) % 4 == 0;
 }
 
+/// False: no such option.
+static bool parse_command(int argc, char **argv, bool *out_all, int *out_setting) {
+  for (int i = 1; i < argc; ++i) {
+    bool known = strcmp(argv[i], "--all") == 0;
+    *out_all |= known;
+    for (int k = 0; k < NSETTINGS; ++k) {
+      if (strcmp(argv[i], kSettings[k].name) == 0) {
+        *out_setting = k;
+        known = true;
+      }
+    }
+    if (!known) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool check_pair(const prop_program_t *program, const char *name) {
+  prop_outcome_t outcome;
+  prop_check(program, &(prop_check_options_t){0}, &outcome);
+  if (!outcome.ok) {
+    tspec_buf_t text = {0};
+    prop_program_print(program, &text);
+    printf("FAILED %s: %s\n%s", name, outcome.detail, tspec_buf_get(&text));
+    tspec_buf_deinit(&text);
+  }
+  return outcome.ok;
+}
+
 int main(int argc, char **argv) {
-  bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
-  int npassed = 0, nfailed = 0;
+  bool all = false;
+  int setting = -1, npassed = 0, nfailed = 0;
+  if (!parse_command(argc, argv, &all, &setting)) {
+    fprintf(stderr, "usage: pairs [--all] [even | uneven | small | mixed]\n");
+    return 2;
+  }
   for (int i = 0; i < NSPLITS * NSETTINGS * 4 * NSHAPERS * NSHAPERS; ++i) {
     static prop_program_t program;
     char name[100];
-    if ((!all && !is_chosen(i)) || !make_pair(i, &program, name, sizeof name)) {
-      continue;
-    }
-    prop_outcome_t outcome;
-    prop_check(&program, &(prop_check_options_t){0}, &outcome);
-    npassed += outcome.ok;
-    if (!outcome.ok) {
-      tspec_buf_t text = {0};
-      prop_program_print(&program, &text);
-      printf("FAILED %s: %s\n%s", name, outcome.detail, tspec_buf_get(&text));
-      tspec_buf_deinit(&text);
-      ++nfailed;
+    bool wanted = (all || is_chosen(i)) && (setting < 0 || setting == setting_of(i));
+    if (wanted && make_pair(i, &program, name, sizeof name)) {
+      bool ok = check_pair(&program, name);
+      npassed += ok;
+      nfailed += !ok;
     }
   }
   printf("%d passed, %d failed\n", npassed, nfailed);

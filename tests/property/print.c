@@ -33,25 +33,48 @@ static void print_dim(const prop_dim_t *dim, tspec_buf_t *out) {
   tspec_buf_puts(out, dim->open ? "?" : dim->npieces == 0 ? "-" : "");
 }
 
-// How many dims have an entry of their own; those after them are one "...".
-static int count_entries(const prop_sharding_t *sharding) {
-  int count = sharding->rank;
-  while (sharding->dots && count > 0 && sharding->dims[count - 1].open &&
-         sharding->dims[count - 1].npieces == 0) {
-    --count;
+static bool is_untouched(const prop_dim_t *dim) {
+  return dim->open && dim->npieces == 0;
+}
+
+// The dims that one "..." stands for: the longest run of open ones without axes; none at the end
+// where there is no such run.
+static void find_dots(const prop_sharding_t *sharding, int *out_begin, int *out_end) {
+  *out_begin = *out_end = sharding->rank;
+  for (int i = 0, begin = 0; i < sharding->rank; ++i) {
+    begin = is_untouched(&sharding->dims[i]) ? begin : i + 1;
+    if (i + 1 - begin > *out_end - *out_begin) {
+      *out_begin = begin;
+      *out_end = i + 1;
+    }
   }
-  return count;
+}
+
+static void print_dims(const prop_sharding_t *sharding, tspec_buf_t *out) {
+  int begin = -1, end = -1;
+  if (sharding->dots) {
+    find_dots(sharding, &begin, &end);
+  }
+  const char *comma = "";
+  for (int i = 0; i <= sharding->rank; ++i) {
+    if (i == begin) {
+      tspec_buf_printf(out, "%s...", comma);
+      comma = ", ";
+    }
+    if (i < sharding->rank && (i < begin || i >= end)) {
+      tspec_buf_puts(out, comma);
+      print_dim(&sharding->dims[i], out);
+      comma = ", ";
+    }
+  }
 }
 
 void prop_print_sharding(const prop_sharding_t *sharding, tspec_buf_t *out) {
-  bool dims = sharding->written == PROP_WRITTEN_DIMS;
-  int count = dims ? count_entries(sharding) : 0;
   tspec_buf_puts(out, "[");
-  for (int i = 0; i < count; ++i) {
-    tspec_buf_puts(out, i == 0 ? "" : ", ");
-    print_dim(&sharding->dims[i], out);
+  if (sharding->written == PROP_WRITTEN_DIMS) {
+    print_dims(sharding, out);
   }
-  tspec_buf_puts(out, !dims || !sharding->dots ? "]" : count > 0 ? ", ...]" : "...]");
+  tspec_buf_puts(out, "]");
   for (int i = 0; i < sharding->npending; ++i) {
     tspec_buf_printf(out, "%s%s", i == 0 ? " " : ", ",
                      i == 0 ? tspec_reduce_name(sharding->kind) : "");

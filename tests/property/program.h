@@ -63,7 +63,7 @@ typedef struct prop_sharding_t {
   int npending;
   int pending[PROP_MAX_MESH]; ///< mesh axes
   tspec_reduce_t kind;
-  bool dots;    ///< open dims without axes at the end are written "..."
+  bool dots;    ///< some open dims without axes are written "..."
   bool by_rule; ///< of a parameter or a let: said by a line of `shard params` or `shard values`
 } prop_sharding_t;
 
@@ -139,8 +139,8 @@ typedef struct prop_rule_t {
 typedef struct prop_program_t {
   uint64_t seed;
   bool ints;    ///< all numbers are whole and all sums exact: results must be equal bit for bit
-  bool rounds;  ///< also run by others, whose functions round in their own way
-  bool divides; ///< by others who leave open what an integer divided by 0 is
+  bool rounds;  ///< also run by an interpreter whose functions round in their own way
+  bool divides; ///< by one that leaves open what an integer divided by 0 is
   int nmesh;
   int mesh[PROP_MAX_MESH]; ///< sizes
   int nsizes;

@@ -1,6 +1,8 @@
 // property FILE.tspec ..   programs that were found once: the same checks, on whole numbers
 // property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | --floats] [--ref DIR] [--verbose]
-//          [--failures N] [--print] [--whole] [--native N --tspecc TSPECC --work DIR]
+//          [--failures N] [--print] [--survey] [--whole] [--native N --tspecc TSPECC --work DIR]
+//
+// --survey: counts what the programs hold, and fails if there is something that none of them has.
 //
 // --native N --tspecc TSPECC --work DIR: every Nth program is compiled and run over MPI, too, if
 // its mesh has at most 8 ranks (the environment must let MPI start that many).
@@ -21,6 +23,7 @@
 #include "tests/property/check.h"
 #include "tests/property/generate.h"
 #include "tests/property/shrink.h"
+#include "tests/property/survey.h"
 
 typedef struct command_t {
   uint64_t seed;
@@ -31,14 +34,16 @@ typedef struct command_t {
   int most_failures;
   int native; ///< every so many programs run natively, too
   bool verbose;
-  bool print; ///< print programs instead of checking them
-  bool whole; ///< failing programs are printed as they are
+  bool print;  ///< print programs instead of checking them
+  bool survey; ///< count what they hold instead
+  bool whole;  ///< failing programs are printed as they are
   prop_check_options_t check;
 } command_t;
 
 /// What the process that checks tells the one that watches.
 typedef struct board_t {
   int at;      ///< the program that is being checked
+  int nnative; ///< how many ran natively on several ranks
   bool failed; ///< `outcome` says how; the process has ended
   prop_outcome_t outcome;
 } board_t;
@@ -47,7 +52,7 @@ static board_t *board;
 
 static void generate(const command_t *command, int index, prop_program_t *program) {
   prop_generate_options_t options = {.nops = command->nops, .nranks = command->nranks};
-  options.rounds = command->check.ref != NULL || command->check.tspecc != NULL;
+  options.rounds = command->check.ref != NULL;
   options.divides = command->check.ref != NULL;
   uint64_t seed = command->seed + (uint64_t)index;
   options.ints = command->ints < 0 ? seed % 2 == 0 : command->ints == 1;
@@ -88,6 +93,7 @@ static _Noreturn void work(const command_t *command, int first) {
     generate(command, i, &program);
     prop_check_options_t options = options_for(command, &program);
     prop_check(&program, &options, &board->outcome);
+    board->nnative += options.tspecc != NULL && prop_program_nranks(&program) > 1;
     if (!board->outcome.ok) {
       board->failed = true;
       _exit(1);
@@ -177,7 +183,11 @@ static bool take_flag(command_t *command, const char *option) {
     const char *name;
     bool *place;
   } flags[] = {
-      {"--verbose", &command->verbose}, {"--print", &command->print}, {"--whole", &command->whole}};
+      {"--verbose", &command->verbose},
+      {"--print", &command->print},
+      {"--survey", &command->survey},
+      {"--whole", &command->whole},
+  };
   for (size_t i = 0; i < sizeof flags / sizeof *flags; ++i) {
     if (strcmp(option, flags[i].name) == 0) {
       return *flags[i].place = true;
@@ -226,6 +236,46 @@ static bool parse_command(int argc, char **argv, command_t *command) {
   return command->check.tspecc == NULL || command->check.work != NULL;
 }
 
+static void print_programs(const command_t *command) {
+  for (int i = 0; i < command->count; ++i) {
+    static prop_program_t program;
+    generate(command, i, &program);
+    printf("// seed %llu\n", (unsigned long long)program.seed);
+    print_program(&program, stdout);
+  }
+}
+
+static int take_survey(const command_t *command) {
+  static prop_survey_t survey;
+  int nfailed = 0;
+  for (int i = 0; i < command->count; ++i) {
+    static prop_program_t program;
+    generate(command, i, &program);
+    nfailed += !prop_survey_add(&survey, &program);
+  }
+  printf("%d do not compile\n", nfailed);
+  return prop_survey_print(&survey, stdout) + nfailed > 0;
+}
+
+static int check_programs(const command_t *command) {
+  board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  printf("seeds %llu .. %llu\n", (unsigned long long)command->seed,
+         (unsigned long long)command->seed + (unsigned long long)command->count - 1);
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  int nfailed = run(command);
+  int ndone = nfailed == command->most_failures ? board->at + 1 : command->count;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  double seconds =
+      (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+  if (command->verbose) {
+    printf("%.1f programs per second\n", ndone / seconds);
+    printf("%d on 2 to 8 ranks run natively\n", board->nnative);
+  }
+  printf("%d passed, %d failed\n", ndone - nfailed, nfailed);
+  return nfailed > 0;
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && argv[1][0] != '-') {
     return replay(argc - 1, argv + 1);
@@ -234,31 +284,12 @@ int main(int argc, char **argv) {
   if (!parse_command(argc, argv, &command)) {
     fprintf(stderr, "usage: property [--seed S] [--count N] [--ops K] [--ranks R] [--ints | "
                     "--floats] [--ref DIR] [--native N --tspecc TSPECC --work DIR] [--failures N] "
-                    "[--print] [--whole] [--verbose]\n");
+                    "[--print] [--survey] [--whole] [--verbose]\n");
     return 2;
   }
   if (command.print) {
-    for (int i = 0; i < command.count; ++i) {
-      static prop_program_t program;
-      generate(&command, i, &program);
-      printf("// seed %llu\n", (unsigned long long)program.seed);
-      print_program(&program, stdout);
-    }
+    print_programs(&command);
     return 0;
   }
-  board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  printf("seeds %llu .. %llu\n", (unsigned long long)command.seed,
-         (unsigned long long)command.seed + (unsigned long long)command.count - 1);
-  struct timespec begin, end;
-  clock_gettime(CLOCK_MONOTONIC, &begin);
-  int nfailed = run(&command);
-  int ndone = nfailed == command.most_failures ? board->at + 1 : command.count;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  double seconds =
-      (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
-  if (command.verbose) {
-    printf("%.1f programs per second\n", ndone / seconds);
-  }
-  printf("%d passed, %d failed\n", ndone - nfailed, nfailed);
-  return nfailed > 0;
+  return command.survey ? take_survey(&command) : check_programs(&command);
 }

@@ -2,8 +2,9 @@
 # run.sh --source DIR --build DIR [--count N] [NAME ..]
 #
 # Breaks the compiler on purpose, one patch at a time, and shows that the property test finds it
-# within N programs (1000). Only the patched files are compiled again, in a folder of their own; the
-# rest comes from the libraries of the build. CC and CFLAGS are those of that build.
+# within N programs (1000) and makes the program that finds it small. Only the patched files are
+# compiled again, in a folder of their own; the rest comes from the libraries of the build. CC and
+# CFLAGS are those of that build.
 set -u
 source= build= count=1000 names=
 while [ $# -gt 0 ]; do
@@ -14,7 +15,7 @@ while [ $# -gt 0 ]; do
   *) names="$names $1"; shift ;;
   esac
 done
-[ -d "$source" ] && [ -d "$build" ] || { sed -n 2,6p "$0"; exit 2; }
+[ -d "$source" ] && [ -d "$build" ] || { sed -n 2,7p "$0"; exit 2; }
 mutants=$source/tests/property/mutants
 [ -n "$names" ] || names=$(cd "$mutants" && ls ./*.patch | sed 's|^\./||; s|\.patch$||')
 work=$(mktemp -d) || exit 2
@@ -40,10 +41,12 @@ try_mutant() {
   ${CC:-gcc} ${CFLAGS:-} "$build/tests/property/CMakeFiles/property.dir/property.c.o" $objects \
     "$build/tests/property/libtspec_property.a" "$build/frontend/libtspec_frontend.a" \
     "$build/passes/libtspec_passes.a" "$build/ir/libtspec_core.a" -ljansson -lm -o "$dir/property" || return 2
-  "$dir/property" --seed 1 --count "$count" --failures 1 --whole >"$dir/log" 2>&1
+  "$dir/property" --seed 1 --count "$count" --failures 1 >"$dir/log" 2>&1
   seed=$(sed -n 's/^FAILED seed \([0-9]*\): \(.*\)/\1 programs: \2/p' "$dir/log" | head -n 1)
   [ -n "$seed" ] || { echo "$1: NOT FOUND in $count programs"; return 1; }
-  echo "$1: found after $seed"
+  nops=$(sed -n 's/^---- \([0-9]*\) ops.*/\1/p' "$dir/log")
+  [ "$nops" -le 5 ] || { cat "$dir/log"; echo "$1: the program was not made small"; return 1; }
+  echo "$1: found after $seed; $nops ops are left"
 }
 
 ntried=0 nmissed=0
