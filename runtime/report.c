@@ -110,6 +110,9 @@ static void print_event(const tspec_rt_t *rt, const tspec_rt_event_t *event, FIL
     (void)fprintf(stream, ", \"kind\": \"%s\", \"bytes\": %lld",
                   collective_name(step->image->collective), (long long)step->collective.sent_bytes);
   }
+  if (step->image->kind == TSPEC_IMAGE_GEMM) {
+    (void)fprintf(stream, ", \"by\": \"%s\"", tspec_gemm_name(&step->gemm));
+  }
   (void)fputs("}}", stream);
 }
 

@@ -1,5 +1,5 @@
 // agree --tspecc TSPECC --work DIR --mesh M [--entry E] [--set N=V].. [--cpu C] [--seed N]
-// [--exact] [--ones]
+// [--exact] [--ones] [--steps N]
 //       [--golden FILE.json] PROGRAM.tspec
 #include "tests/e2e/agree.h"
 
@@ -216,7 +216,8 @@ static bool take_option(agree_t *agree, const char *option, const char *value) {
     const char **place;
   } options[] = {{"--tspecc", &agree->tspecc}, {"--work", &agree->work},
                  {"--mesh", &agree->mesh},     {"--entry", &agree->entry},
-                 {"--golden", &agree->golden}, {"--cpu", &agree->cpu}};
+                 {"--golden", &agree->golden}, {"--cpu", &agree->cpu},
+                 {"--steps", &agree->steps}};
   for (size_t i = 0; i < sizeof options / sizeof *options; ++i) {
     if (strcmp(option, options[i].name) == 0) {
       *options[i].place = value;

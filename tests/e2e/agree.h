@@ -19,6 +19,7 @@ typedef struct agree_t {
   const char *entry;
   const char *mesh;
   const char *cpu;
+  const char *steps;  ///< runs of the entry, so many that products go to the library; NULL: one
   const char *work;   ///< folder for files
   const char *golden; ///< exact numbers for parameters and inputs by formula, or NULL
   const char *sets[AGREE_MAX];

@@ -50,10 +50,30 @@ static bool run_native(agree_t *agree) {
   if (agree->golden != NULL) {
     tspec_buf_printf(&command, " --load %s", agree_file(agree, "params", ".safetensors"));
   }
+  if (agree->steps != NULL) {
+    tspec_buf_printf(&command, " --steps %s --profile %s", agree->steps,
+                     agree_file(agree, "profile", ".json"));
+  }
   tspec_buf_puts(&command, " </dev/null");
   bool ok = run_command(agree, &command);
   tspec_buf_deinit(&command);
   return ok;
+}
+
+// A run of many steps is there to compare the products of the library.
+static void check_library_is_used(agree_t *agree) {
+  json_error_t error;
+  json_t *events = json_load_file(agree_file(agree, "profile", ".json"), 0, &error);
+  size_t products = 0;
+  for (size_t i = 0; i < json_array_size(events); ++i) {
+    json_t *args = json_object_get(json_array_get(events, i), "args");
+    const char *by = json_string_value(json_object_get(args, "by"));
+    products += by != NULL && strncmp(by, "builtin", strlen("builtin")) != 0;
+  }
+  if (products == 0) {
+    agree_fail(agree, "no product by the library in %s steps", agree->steps);
+  }
+  json_decref(events);
 }
 
 static void compare_results(agree_t *agree, tspec_eval_t *whole) {
@@ -101,5 +121,8 @@ void agree_native(agree_t *agree, tspec_eval_t *whole, tspec_eval_t *ranks) {
   if (compile(agree) && run_native(agree)) {
     compare_results(agree, whole);
     compare_bytes(agree, ranks);
+    if (agree->steps != NULL) {
+      check_library_is_used(agree);
+    }
   }
 }
