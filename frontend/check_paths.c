@@ -241,6 +241,14 @@ tspec_path_rule_t *tspec_check_find_path_rule(tspec_checker_t *c, bool is_values
 
 // ---- what a rule gives -----------------------------------------------------------------------
 
+static const tspec_sharding_t *replicated(tspec_checker_t *c, const tspec_path_rule_t *rule,
+                                          int rank) {
+  tspec_sharding_t *sharding = TSPEC_ARENA_NEW(c->arena, tspec_sharding_t, 1);
+  *sharding = *tspec_sharding_replicated(c->arena, rank);
+  sharding->said = tspec_check_say(c, rank, rule->written->range);
+  return sharding;
+}
+
 // The largest dim that the axis divides, stack dims aside; the first of equals.
 static const tspec_sharding_t *apply_fsdp(tspec_checker_t *c, const tspec_path_rule_t *rule,
                                           const tspec_declared_t *declared) {
@@ -255,14 +263,15 @@ static const tspec_sharding_t *apply_fsdp(tspec_checker_t *c, const tspec_path_r
     }
   }
   if (best < 0 || elements < rule->policy_floor) {
-    return tspec_sharding_replicated(c->arena, type.rank);
+    return replicated(c, rule, type.rank);
   }
   tspec_dim_t *dims = TSPEC_ARENA_NEW(c->arena, tspec_dim_t, type.rank);
   tspec_axis_t *axis = TSPEC_ARENA_NEW(c->arena, tspec_axis_t, 1);
   *axis = tspec_axis_full(&c->program->mesh, rule->policy_axis);
   dims[best] = (tspec_dim_t){.naxes = 1, .axes = axis};
   tspec_sharding_t *sharding = TSPEC_ARENA_NEW(c->arena, tspec_sharding_t, 1);
-  *sharding = (tspec_sharding_t){.rank = type.rank, .dims = dims};
+  *sharding = (tspec_sharding_t){
+      .rank = type.rank, .dims = dims, .said = tspec_check_say(c, type.rank, rule->written->range)};
   return sharding;
 }
 
@@ -277,7 +286,7 @@ const tspec_sharding_t *tspec_check_apply_path_rule(tspec_checker_t *c, tspec_pa
     copies *= declared->type.dims[i];
   }
   if (!rule->is_values && tspec_type_elems(declared->type) == copies) {
-    return tspec_sharding_replicated(c->arena, declared->type.rank);
+    return replicated(c, rule, declared->type.rank);
   }
   if (rule->policy == TSPEC_POLICY_FSDP) {
     return apply_fsdp(c, rule, declared);

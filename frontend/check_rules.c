@@ -94,6 +94,36 @@ void tspec_check_rules_enter(tspec_checker_t *c) {
   c->rules->value_cache = (tspec_names_t){0};
 }
 
+// ---- who said it -----------------------------------------------------------------------------
+
+// The rule as written, on one line.
+static const char *rule_text(tspec_checker_t *c, tspec_range_t range) {
+  const tspec_source_t *source = tspec_sources_get(c->sources, range.file);
+  const char *at = source->text + source->line_starts[range.line - 1] + range.col - 1;
+  const char *end = source->text + source->line_starts[range.end_line - 1] + range.end_col - 1;
+  char *text = tspec_arena_alloc(c->arena, (size_t)(end - at) + 1);
+  size_t length = 0;
+  for (; at < end; ++at) {
+    bool is_space = *at == ' ' || *at == '\t' || *at == '\n' || *at == '\r';
+    if (!is_space) {
+      text[length++] = *at;
+    } else if (length > 0 && text[length - 1] != ' ') {
+      text[length++] = ' ';
+    }
+  }
+  text[length] = '\0';
+  return text;
+}
+
+tspec_said_t *tspec_check_say(tspec_checker_t *c, int rank, tspec_range_t rule) {
+  tspec_said_t *said = TSPEC_ARENA_NEW(c->arena, tspec_said_t, rank);
+  const char *text = rule_text(c, rule);
+  for (int i = 0; i < rank; ++i) {
+    said[i] = (tspec_said_t){rule, text};
+  }
+  return said;
+}
+
 // ---- shard axes ------------------------------------------------------------------------------
 // The order that Flax, T5X and MaxText rely on: the rules are walked, not the dims.
 
@@ -187,8 +217,14 @@ static const tspec_sharding_t *resolve_axes(tspec_checker_t *c, const tspec_decl
       ++r.fired[i]->nblocked;
     }
   }
+  tspec_said_t *said = TSPEC_ARENA_NEW(c->arena, tspec_said_t, rank);
+  for (int i = 0; i < rank; ++i) {
+    if (r.fired[i] != NULL) {
+      said[i] = (tspec_said_t){r.fired[i]->range, rule_text(c, r.fired[i]->range)};
+    }
+  }
   tspec_sharding_t *sharding = TSPEC_ARENA_NEW(c->arena, tspec_sharding_t, 1);
-  *sharding = (tspec_sharding_t){.rank = rank, .dims = r.dims};
+  *sharding = (tspec_sharding_t){.rank = rank, .dims = r.dims, .said = said};
   return sharding;
 }
 

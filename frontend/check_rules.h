@@ -46,6 +46,8 @@ void tspec_check_rules_enter(tspec_checker_t *c);
 /// rule that it stands in, or all zero.
 const tspec_sharding_t *tspec_check_written(tspec_checker_t *c, const tspec_ast_sharding_t *written,
                                             const tspec_declared_t *declared, tspec_range_t rule);
+/// What a rule at that place says of `rank` dims.
+tspec_said_t *tspec_check_say(tspec_checker_t *c, int rank, tspec_range_t rule);
 /// One entry of an axis rule or of a sharding. `what`: "the rule for 'batch'" or "'w1'"; dim -1:
 /// none.
 bool tspec_check_entry_dim(tspec_checker_t *c, const tspec_ast_entry_t *entry, const char *what,

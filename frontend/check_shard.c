@@ -225,6 +225,26 @@ static int fit_rank(tspec_checker_t *c, const written_t *w) {
   return -1;
 }
 
+// A rule says all dims at one place, an annotation each entry at its own.
+static tspec_said_t *say_dims(tspec_checker_t *c, const written_t *w, int first) {
+  const tspec_ast_sharding_t *written = w->written;
+  int rank = w->declared->type.rank, n = (int)written->nentries;
+  if (w->rule.line > 0) {
+    return tspec_check_say(c, rank, w->rule);
+  }
+  tspec_said_t *said = TSPEC_ARENA_NEW(c->arena, tspec_said_t, rank);
+  int dots = find_ellipsis(written);
+  for (int i = 0, dim = first; i < n; ++i) {
+    for (int left = i == dots ? rank - first - (n - 1) : 1; left > 0; --left) {
+      said[dim++].range = written->entries[i].range;
+    }
+  }
+  for (int dim = 0; n == 0 && dim < rank; ++dim) {
+    said[dim].range = written->range;
+  }
+  return said;
+}
+
 static bool fill_dims(tspec_checker_t *c, written_t *w, int first, tspec_dim_t *dims) {
   const tspec_ast_sharding_t *written = w->written;
   int rank = w->declared->type.rank, n = (int)written->nentries;
@@ -291,8 +311,9 @@ const tspec_sharding_t *tspec_check_written(tspec_checker_t *c, const tspec_ast_
   int rank = declared->type.rank;
   tspec_dim_t *dims = TSPEC_ARENA_NEW(c->arena, tspec_dim_t, rank);
   bool ok = true;
+  int first = 0;
   if (written->nentries > 0 || rank == declared->nstack) { // "[]" fits any rank: all closed
-    int first = fit_rank(c, &w);
+    first = fit_rank(c, &w);
     ok = first >= 0 && fill_dims(c, &w, first, dims);
   }
   tspec_axis_t *axes = NULL;
@@ -302,7 +323,7 @@ const tspec_sharding_t *tspec_check_written(tspec_checker_t *c, const tspec_ast_
     return NULL;
   }
   tspec_sharding_t *sharding = TSPEC_ARENA_NEW(c->arena, tspec_sharding_t, 1);
-  *sharding = (tspec_sharding_t){.rank = rank, .dims = dims};
+  *sharding = (tspec_sharding_t){.rank = rank, .dims = dims, .said = say_dims(c, &w, first)};
   return naxes == 0 ? sharding
                     : tspec_sharding_with_pending(c->arena, &c->program->mesh, sharding, kind, axes,
                                                   naxes);

@@ -21,6 +21,18 @@ static const tspec_axis_t *copy_axes(tspec_arena_t *arena, const tspec_axis_t *a
   return tspec_arena_copy(arena, axes, sizeof *axes * (size_t)naxes);
 }
 
+static const tspec_said_t *copy_said(tspec_arena_t *arena, const tspec_sharding_t *sharding) {
+  if (sharding->said == NULL) {
+    return NULL;
+  }
+  tspec_said_t *said =
+      tspec_arena_copy(arena, sharding->said, sizeof *said * (size_t)sharding->rank);
+  for (int i = 0; i < sharding->rank; i++) {
+    said[i].rule = copy_string(arena, said[i].rule);
+  }
+  return said;
+}
+
 static const tspec_sharding_t *copy_sharding(tspec_arena_t *arena,
                                              const tspec_sharding_t *sharding) {
   if (sharding == NULL) {
@@ -35,6 +47,7 @@ static const tspec_sharding_t *copy_sharding(tspec_arena_t *arena,
   copy->dims = dims;
   copy->pending = copy_axes(arena, sharding->pending, sharding->npending);
   copy->replicated = copy_axes(arena, sharding->replicated, sharding->nreplicated);
+  copy->said = copy_said(arena, sharding);
   return copy;
 }
 

@@ -33,6 +33,12 @@ typedef struct tspec_dim_t {
   int priority; ///< takes part from this round on; 0 first
 } tspec_dim_t;
 
+/// Where it was said how a dim starts.
+typedef struct tspec_said_t {
+  tspec_range_t range; ///< the annotation or the rule; all zero: nowhere, or not known
+  const char *rule;    ///< the rule as written, "mlp -> model"; NULL: an annotation
+} tspec_said_t;
+
 typedef struct tspec_sharding_t {
   int rank;
   const tspec_dim_t *dims;
@@ -41,6 +47,8 @@ typedef struct tspec_sharding_t {
   tspec_reduce_t pending_kind; ///< how partial results combine; SUM if there are none
   int nreplicated; ///< axes that propagation must not use on any dim (no notation: engine only)
   const tspec_axis_t *replicated;
+  const tspec_said_t *said; ///< of a starting sharding: per dim; NULL: not known. Equal shardings
+                            ///< may differ in it; the written form does not carry it
 } tspec_sharding_t;
 
 /// All dims closed and unsplit.
