@@ -47,6 +47,16 @@ bool tspec_axis_prefix_without_all(tspec_axis_t piece, const tspec_axis_t *other
   return true;
 }
 
+bool tspec_axis_intersect(tspec_axis_t a, tspec_axis_t b, tspec_axis_t *out_part) {
+  if (!tspec_axis_overlap(a, b)) {
+    return false;
+  }
+  int64_t pre = a.pre > b.pre ? a.pre : b.pre;
+  int64_t next = tspec_axis_next(a) < tspec_axis_next(b) ? tspec_axis_next(a) : tspec_axis_next(b);
+  *out_part = (tspec_axis_t){.axis = a.axis, .pre = pre, .size = next / pre};
+  return true;
+}
+
 tspec_axis_t tspec_axis_major(tspec_axis_t piece, int64_t size) {
   return (tspec_axis_t){.axis = piece.axis, .pre = piece.pre, .size = size};
 }

@@ -22,6 +22,9 @@ bool tspec_axis_prefix_without(tspec_axis_t piece, tspec_axis_t other, tspec_axi
 /// The same for a list of others.
 bool tspec_axis_prefix_without_all(tspec_axis_t piece, const tspec_axis_t *others, int nothers,
                                    tspec_axis_t *out_prefix);
+/// The common part of two pieces of one axis that are cuts of one refinement; false if there is
+/// none.
+bool tspec_axis_intersect(tspec_axis_t a, tspec_axis_t b, tspec_axis_t *out_part);
 /// The major part of `size` elements (which divides the piece's size), and what follows it.
 tspec_axis_t tspec_axis_major(tspec_axis_t piece, int64_t size);
 tspec_axis_t tspec_axis_minor(tspec_axis_t piece, int64_t size);

@@ -357,3 +357,24 @@ int tspec_prop_value_origin(const tspec_prop_graph_t *graph, int value) {
 int tspec_prop_op_origin(const tspec_prop_graph_t *graph, int op) {
   return node_at(graph, op)->origin;
 }
+
+int tspec_prop_factor_dim(const tspec_prop_graph_t *graph, int op, int value, int factor, int nth) {
+  const tspec_prop_node_t *node = node_at(graph, op);
+  for (int t = 0; node->rule != NULL && t < node->noperands + node->nresults; t++) {
+    const tspec_factor_map_t *map = tspec_factor_rule_tensor(node->rule, t);
+    for (int d = 0; tspec_prop_tensor(node, t) == value && d < map->rank; d++) {
+      for (int i = 0; i < map->dims[d].nfactors; i++) {
+        if (map->dims[d].factors[i] == factor && nth-- == 0) {
+          return d;
+        }
+      }
+    }
+  }
+  return -1;
+}
+
+int tspec_prop_result(const tspec_prop_graph_t *graph, int op, int index) {
+  const tspec_prop_node_t *node = node_at(graph, op);
+  TSPEC_CHECK(index >= 0 && index < node->nresults);
+  return node->results[index];
+}

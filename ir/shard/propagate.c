@@ -62,17 +62,6 @@ static tspec_cause_kind_t cause_kind(const tspec_prop_node_t *node) {
   return TSPEC_CAUSE_OP;
 }
 
-/// The common part of two pieces of one axis that are cuts of one refinement.
-static bool intersect(tspec_axis_t a, tspec_axis_t b, tspec_axis_t *out_part) {
-  if (!tspec_axis_overlap(a, b)) {
-    return false;
-  }
-  int64_t pre = a.pre > b.pre ? a.pre : b.pre;
-  int64_t next = tspec_axis_next(a) < tspec_axis_next(b) ? tspec_axis_next(a) : tspec_axis_next(b);
-  *out_part = (tspec_axis_t){.axis = a.axis, .pre = pre, .size = next / pre};
-  return true;
-}
-
 /// Records one new piece of a dim, by the factors that it lies on.
 static void record_piece(engine_t *engine, const tspec_prop_node_t *node, int tensor, int dim,
                          tspec_axis_t piece) {
@@ -84,7 +73,7 @@ static void record_piece(engine_t *engine, const tspec_prop_node_t *node, int te
         tspec_projection_at(&engine->spread.projection, tensor, factor);
     for (int a = 0; a < axes->naxes; a++) {
       tspec_axis_t part;
-      if (!intersect(axes->axes[a], piece, &part)) {
+      if (!tspec_axis_intersect(axes->axes[a], piece, &part)) {
         continue;
       }
       int source = engine->spread.factors[factor].source;

@@ -134,5 +134,19 @@ int tspec_prop_definition(const tspec_prop_graph_t *graph, int value);
 /// The caller's value or op that an id is a copy of; itself if it is none.
 int tspec_prop_value_origin(const tspec_prop_graph_t *graph, int value);
 int tspec_prop_op_origin(const tspec_prop_graph_t *graph, int op);
+/// The dim on which a value that an op (or edge) reads or makes has a factor of its rule. A value
+/// may stand several times: its place number `nth` with the factor, operands first; -1: no more.
+int tspec_prop_factor_dim(const tspec_prop_graph_t *graph, int op, int value, int factor, int nth);
+/// Result `index` of an op.
+int tspec_prop_result(const tspec_prop_graph_t *graph, int op, int index);
+
+/// Dims of values in groups: an axis of one dim can only have come from a dim of its group.
+typedef struct tspec_prop_links_t {
+  int *first; ///< by value: the place of its dim 0 in `group`
+  int *group; ///< the group of each dim, a number
+} tspec_prop_links_t;
+
+/// The links of all values, in `arena`. After the run.
+tspec_prop_links_t tspec_prop_link_dims(const tspec_prop_graph_t *graph, tspec_arena_t *arena);
 
 #endif
