@@ -31,9 +31,7 @@ tspec_value_t *tspec_check_number_tensor(tspec_checker_t *c, tspec_site_t site, 
 }
 
 static void report_no_tensor(tspec_checker_t *c, tspec_site_t site, tspec_operand_t operand) {
-  if (operand.cv.kind == TSPEC_CV_ABSENT) {
-    tspec_check_absent(c, operand.range, operand.cv.u.absent);
-  } else if (operand.cv.kind != TSPEC_CV_ERROR) {
+  if (operand.cv.kind != TSPEC_CV_ERROR) {
     tspec_check_error(c, operand.range, "'%s' needs a tensor or a number, but this is %s",
                       site.spelling, tspec_check_describe(c, operand.cv));
   }
@@ -72,7 +70,11 @@ static bool find_dtype(tspec_checker_t *c, tspec_site_t site, int noperands,
       continue;
     }
     const tspec_value_t *value = operands[i].cv.u.tensor;
-    if (first != NULL && value->type.dtype != first->type.dtype) {
+    if (c->in_update && first != NULL && value->type.dtype == TSPEC_DTYPE_F64) {
+      continue; // a scalar of an update, which meets a tensor
+    }
+    bool meets = c->in_update && first != NULL && first->type.dtype == TSPEC_DTYPE_F64;
+    if (first != NULL && value->type.dtype != first->type.dtype && !meets) {
       const char *a = tspec_dtype_name(first->type.dtype);
       const char *b = tspec_dtype_name(value->type.dtype);
       tspec_check_error(c, site.range,
@@ -82,10 +84,16 @@ static bool find_dtype(tspec_checker_t *c, tspec_site_t site, int noperands,
       note_operands(c, noperands, operands);
       return false;
     }
-    first = first == NULL ? value : first;
+    first = first == NULL || meets ? value : first;
   }
   *out_dtype = first == NULL ? c->compute_dtype : first->type.dtype;
   return true;
+}
+
+bool tspec_check_same_dtype(tspec_checker_t *c, tspec_site_t site, tspec_operand_t a,
+                            tspec_operand_t b) {
+  tspec_dtype_t dtype;
+  return find_dtype(c, site, 2, (tspec_operand_t[]){a, b}, &dtype);
 }
 
 // ---- shapes ----------------------------------------------------------------------------------
@@ -179,9 +187,12 @@ bool tspec_check_match_with(tspec_checker_t *c, tspec_site_t site, int noperands
   tspec_type_t type = tspec_type_make(c->arena, dtype, shape.rank, shape.dims);
   for (int i = 0; i < noperands; ++i) {
     tspec_cv_t cv = operands[i].cv;
-    out_values[i] = cv.kind == TSPEC_CV_NUMBER
-                        ? tspec_check_number_tensor(c, site, cv.u.number, type, operands[i].range)
-                        : tspec_emit_broadcast(c, site, cv.u.tensor, shape.rank, shape.dims);
+    if (cv.kind == TSPEC_CV_NUMBER) {
+      out_values[i] = tspec_check_number_tensor(c, site, cv.u.number, type, operands[i].range);
+    } else {
+      tspec_value_t *value = tspec_emit_convert(c, site, cv.u.tensor, dtype);
+      out_values[i] = tspec_emit_broadcast(c, site, value, shape.rank, shape.dims);
+    }
     if (out_values[i] == NULL) {
       return false;
     }

@@ -157,6 +157,9 @@ static tspec_value_t *prepare(tspec_checker_t *c, const tspec_builtin_call_t *ca
 
 tspec_cv_t tspec_builtin_reduce(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   reduction_t r;
+  if (call->args[0].cv.kind == TSPEC_CV_TREE && call->builtin->detail == TSPEC_REDUCE_SUM) {
+    return tspec_check_sum_tree(c, call);
+  }
   if (!read_reduction(c, call, &r)) {
     return tspec_cv_error();
   }
@@ -165,20 +168,10 @@ tspec_cv_t tspec_builtin_reduce(tspec_checker_t *c, const tspec_builtin_call_t *
   return tspec_cv_tensor(reduce_as(c, call, &r, x, kind));
 }
 
-static bool needs_float(tspec_checker_t *c, const tspec_builtin_call_t *call,
-                        const tspec_value_t *x) {
-  if (tspec_dtype_is_float(x->type.dtype)) {
-    return true;
-  }
-  tspec_check_error(c, call->args[0].range, "'%s' needs floats, but this is %s; f32(x) converts",
-                    call->builtin->name, tspec_type_print(c->arena, x->type));
-  return false;
-}
-
 // Sum and quotient in the reduce dtype, rounded once.
 tspec_cv_t tspec_builtin_mean(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   reduction_t r;
-  if (!read_reduction(c, call, &r) || !needs_float(c, call, r.x)) {
+  if (!read_reduction(c, call, &r) || !tspec_builtin_needs_float(c, call, r.x)) {
     return tspec_cv_error();
   }
   tspec_dtype_t dtype = r.x->type.dtype;
@@ -196,7 +189,7 @@ tspec_cv_t tspec_builtin_mean(tspec_checker_t *c, const tspec_builtin_call_t *ca
 // as 0, as in JAX: exp(inf - inf) would be NaN.
 tspec_cv_t tspec_builtin_logsumexp(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   reduction_t r;
-  if (!read_reduction(c, call, &r) || !needs_float(c, call, r.x)) {
+  if (!read_reduction(c, call, &r) || !tspec_builtin_needs_float(c, call, r.x)) {
     return tspec_cv_error();
   }
   tspec_dtype_t dtype = r.x->type.dtype;

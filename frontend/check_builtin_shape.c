@@ -275,36 +275,6 @@ tspec_cv_t tspec_builtin_split(tspec_checker_t *c, const tspec_builtin_call_t *c
   return n == 1 ? parts->items[0] : (tspec_cv_t){.kind = TSPEC_CV_TUPLE, .u.list = parts};
 }
 
-// [[lo, hi], ..], one pair per dim.
-static bool read_pads(tspec_checker_t *c, const tspec_builtin_call_t *call, int rank, int64_t *lo,
-                      int64_t *hi) {
-  tspec_operand_t arg = call->args[1];
-  if (arg.cv.kind != TSPEC_CV_LIST || (int)arg.cv.u.list->count != rank) {
-    tspec_check_error(c, arg.range, "'pads' of 'pad' needs a pair [lo, hi] for each of %d dims",
-                      rank);
-    return false;
-  }
-  for (int i = 0; i < rank; ++i) {
-    tspec_cv_t pair = arg.cv.u.list->items[i];
-    if (pair.kind != TSPEC_CV_LIST || pair.u.list->count != 2) {
-      tspec_check_error(c, arg.range, "'pads' of 'pad' needs a pair [lo, hi] for dim %d, not %s", i,
-                        tspec_check_describe(c, pair));
-      return false;
-    }
-    if (!tspec_cv_whole(c, pair.u.list->items[0], arg.range, "a padding", &lo[i]) ||
-        !tspec_cv_whole(c, pair.u.list->items[1], arg.range, "a padding", &hi[i])) {
-      return false;
-    }
-    if (lo[i] < 0 || hi[i] < 0) {
-      tspec_check_error(c, arg.range,
-                        "the padding of dim %d is [%lld, %lld]; it must be at least 0", i,
-                        (long long)lo[i], (long long)hi[i]);
-      return false;
-    }
-  }
-  return true;
-}
-
 tspec_cv_t tspec_builtin_pad(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   tspec_value_t *x = tspec_builtin_tensor(c, call, 0);
   if (x == NULL) {
@@ -314,7 +284,7 @@ tspec_cv_t tspec_builtin_pad(tspec_checker_t *c, const tspec_builtin_call_t *cal
   int64_t *lo = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
   int64_t *hi = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
   double value = 0;
-  if (!read_pads(c, call, rank, lo, hi) ||
+  if (!tspec_builtin_pads(c, call, 1, rank, "dim", lo, hi) ||
       (call->given[2] &&
        !tspec_cv_real(c, call->args[2].cv, call->args[2].range, "'value' of 'pad'", &value))) {
     return tspec_cv_error();
@@ -337,41 +307,16 @@ tspec_cv_t tspec_builtin_pad(tspec_checker_t *c, const tspec_builtin_call_t *cal
                                                            .spelling = call->site.spelling}));
 }
 
-// A list with one entry per dim; a number stands for all.
-static bool per_dim(tspec_checker_t *c, const tspec_builtin_call_t *call, int index, int rank,
-                    int64_t **out_values) {
-  int count = 0;
-  if (!tspec_builtin_wholes(c, call, index, &count, out_values)) {
-    return false;
-  }
-  if (call->args[index].cv.kind != TSPEC_CV_LIST) {
-    int64_t value = (*out_values)[0];
-    *out_values = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
-    for (int i = 0; i < rank; ++i) {
-      (*out_values)[i] = value;
-    }
-    return true;
-  }
-  if (count != rank) {
-    tspec_check_error(c, call->args[index].range,
-                      "'%s' of 'slice' has %d entries, but there are %d dims",
-                      call->builtin->params[index], count, rank);
-  }
-  return count == rank;
-}
-
 tspec_cv_t tspec_builtin_slice(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   tspec_value_t *x = tspec_builtin_tensor(c, call, 0);
   if (x == NULL) {
     return tspec_cv_error();
   }
   int rank = x->type.rank;
-  int64_t *starts = NULL, *ends = NULL, *steps = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
-  for (int i = 0; i < rank; ++i) {
-    steps[i] = 1;
-  }
-  if (!per_dim(c, call, 1, rank, &starts) || !per_dim(c, call, 2, rank, &ends) ||
-      (call->given[3] && !per_dim(c, call, 3, rank, &steps))) {
+  int64_t *starts = NULL, *ends = NULL, *steps = NULL;
+  if (!tspec_builtin_per_dim(c, call, 1, rank, "dim", &starts) ||
+      !tspec_builtin_per_dim(c, call, 2, rank, "dim", &ends) ||
+      !tspec_builtin_per_dim(c, call, 3, rank, "dim", &steps)) {
     return tspec_cv_error();
   }
   for (int i = 0; i < rank; ++i) {

@@ -5,18 +5,26 @@
 
 // ---- arguments -------------------------------------------------------------------------------
 
-bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args, tspec_range_t range,
-                      tspec_arg_values_t *out_args) {
+// Arguments of a built-in op may be of kinds of their own.
+static bool check_args_of(tspec_checker_t *c, const tspec_builtin_t *builtin,
+                          const tspec_ast_args_t *args, tspec_range_t range,
+                          tspec_arg_values_t *out_args) {
   tspec_arg_value_t *values = TSPEC_ARENA_NEW(c->arena, tspec_arg_value_t, args->count);
   bool ok = true;
   for (size_t i = 0; i < args->count; ++i) {
     const tspec_ast_arg_t *arg = &args->items[i];
-    values[i] = (tspec_arg_value_t){arg->name.text, tspec_check_expr(c, arg->value),
-                                    arg->value->range, arg->name.range};
+    tspec_cv_t cv = builtin != NULL ? tspec_builtin_eval_arg(c, builtin, i, arg)
+                                    : tspec_check_expr(c, arg->value);
+    values[i] = (tspec_arg_value_t){arg->name.text, cv, arg->value->range, arg->name.range};
     ok = ok && !tspec_cv_is_error(values[i].cv);
   }
   *out_args = (tspec_arg_values_t){args->count, values, range};
   return ok;
+}
+
+bool tspec_check_args(tspec_checker_t *c, const tspec_ast_args_t *args, tspec_range_t range,
+                      tspec_arg_values_t *out_args) {
+  return check_args_of(c, NULL, args, range, out_args);
 }
 
 static void note_declared(tspec_checker_t *c, tspec_range_t declared) {
@@ -234,8 +242,16 @@ static tspec_cv_t check_results(tspec_checker_t *c, const tspec_closure_t *closu
   return returned;
 }
 
-static tspec_cv_t call_function(tspec_checker_t *c, tspec_closure_t *closure,
-                                const tspec_arg_values_t *args) {
+static tspec_cv_t run_function(tspec_checker_t *c, const tspec_closure_t *closure) {
+  if (closure->info->fn->kind == TSPEC_AST_FN_MANUAL) {
+    return tspec_check_manual_body(c, closure);
+  }
+  tspec_check_body(c, &closure->info->fn->body);
+  return c->frame->result;
+}
+
+tspec_cv_t tspec_check_call_closure(tspec_checker_t *c, tspec_closure_t *closure,
+                                    const tspec_arg_values_t *args) {
   tspec_range_t range = args->range;
   if (is_recursion(c, closure, range) || !tspec_check_enter(c, range, "calls")) {
     return tspec_cv_error();
@@ -255,8 +271,7 @@ static tspec_cv_t call_function(tspec_checker_t *c, tspec_closure_t *closure,
   if (tspec_check_bind(c, &fn->formals, declared, what, args) &&
       check_formal_types(c, fn, closure->name, args)) {
     closure->info->reached = true;
-    tspec_check_body(c, &fn->body);
-    result = check_results(c, closure, frame.result);
+    result = check_results(c, closure, run_function(c, closure));
   }
   closure->is_active = false;
   tspec_check_flush_trace(c);
@@ -293,14 +308,23 @@ static tspec_cv_t call_instance(tspec_checker_t *c, const tspec_instance_t *inst
     tspec_check_note(c, instance->module->name.range, "the module is declared here");
     return tspec_cv_error();
   }
-  if (instance->is_stack) {
-    return tspec_check_absent(c, range, "a call of a stack");
-  }
   if (instance->is_remat) {
-    return tspec_check_absent(c, range, "'remat'");
+    tspec_check_absent(c, range, instance->is_stack ? "a call of a stack" : "'remat'");
   }
-  tspec_cv_t result = call_function(c, instance->call, args);
+  tspec_cv_t result = instance->is_stack ? tspec_check_call_stack(c, instance->call, args)
+                                         : tspec_check_call_closure(c, instance->call, args);
   return constrain_call(c, instance->call, result, range);
+}
+
+/// A conversion of the leaves of a tree.
+typedef struct convert_leaf_t {
+  tspec_site_t site;
+  tspec_dtype_t dtype;
+} convert_leaf_t;
+
+static tspec_cv_t convert_leaf(tspec_checker_t *c, const void *context, const tspec_operand_t *x) {
+  const convert_leaf_t *leaf = context;
+  return tspec_cv_tensor(tspec_emit_convert(c, leaf->site, x->cv.u.tensor, leaf->dtype));
 }
 
 static tspec_cv_t call_dtype(tspec_checker_t *c, tspec_dtype_t dtype,
@@ -314,6 +338,11 @@ static tspec_cv_t call_dtype(tspec_checker_t *c, tspec_dtype_t dtype,
     return tspec_cv_error();
   }
   tspec_site_t site = {range, name};
+  if (args[0].cv.kind == TSPEC_CV_TREE) {
+    tspec_operand_t operand = {args[0].cv, args[0].range};
+    convert_leaf_t leaf = {site, dtype};
+    return tspec_check_map_tree(c, site, 1, &operand, convert_leaf, &leaf);
+  }
   if (args[0].cv.kind == TSPEC_CV_NUMBER) {
     double number = args[0].cv.u.number;
     tspec_type_t type = tspec_type_make(c->arena, dtype, 0, NULL);
@@ -329,14 +358,13 @@ static bool is_named_method(const tspec_closure_t *closure) {
 
 tspec_cv_t tspec_check_call_value(tspec_checker_t *c, tspec_cv_t callee,
                                   const tspec_arg_values_t *args) {
-  tspec_range_t range = args->range;
   if (callee.kind == TSPEC_CV_FUNCTION) {
-    if (is_named_method(callee.u.function) && callee.u.function->self->is_stack &&
-        c->frame->self != callee.u.function->self) {
-      return tspec_check_absent(c, range, "a call of a stack");
-    }
-    tspec_cv_t result = call_function(c, callee.u.function, args);
-    return constrain_call(c, callee.u.function, result, range);
+    tspec_closure_t *closure = callee.u.function;
+    bool of_stack =
+        is_named_method(closure) && closure->self->is_stack && c->frame->self != closure->self;
+    tspec_cv_t result = of_stack ? tspec_check_call_stack(c, closure, args)
+                                 : tspec_check_call_closure(c, closure, args);
+    return constrain_call(c, closure, result, args->range);
   }
   if (callee.kind == TSPEC_CV_INSTANCE) {
     return call_instance(c, callee.u.instance, args);
@@ -357,8 +385,6 @@ static bool is_callable(tspec_checker_t *c, tspec_cv_t callee, const tspec_ast_e
                       "'%s' is a module: instances are made by declarations ('m = %s(..)'), then "
                       "called",
                       callee.u.module->name.text, callee.u.module->name.text);
-  } else if (callee.kind == TSPEC_CV_ABSENT) {
-    tspec_check_absent(c, expr->range, callee.u.absent);
   } else if (callee.kind != TSPEC_CV_ERROR) {
     tspec_check_error(c, expr->range, "%s cannot be called", tspec_check_describe(c, callee));
   }
@@ -369,12 +395,14 @@ tspec_cv_t tspec_check_call(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
   const tspec_ast_expr_t *callee_expr = expr->u.call.callee;
   tspec_cv_t callee = tspec_check_reference(c, callee_expr);
   bool callable = is_callable(c, callee, callee_expr);
-  if (callable && callee.kind == TSPEC_CV_BUILTIN && callee.u.builtin->run == NULL) {
-    tspec_check_absent(c, expr->range,
-                       tspec_arena_printf(c->arena, "'%s'", callee.u.builtin->name));
+  const tspec_builtin_t *builtin =
+      callable && callee.kind == TSPEC_CV_BUILTIN ? callee.u.builtin : NULL;
+  if (builtin != NULL && builtin->kind == TSPEC_BUILTIN_ABSENT &&
+      c->entry != NULL) { // before those in its arguments
+    tspec_check_absent(c, expr->range, tspec_arena_printf(c->arena, "'%s'", builtin->name));
   }
   tspec_arg_values_t args;
-  bool ok = tspec_check_args(c, &expr->u.call.args, expr->range, &args);
+  bool ok = check_args_of(c, builtin, &expr->u.call.args, expr->range, &args);
   if (!callable || !ok) {
     return tspec_cv_error();
   }

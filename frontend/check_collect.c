@@ -139,10 +139,6 @@ static void declare_function(tspec_checker_t *c, const tspec_item_t *item) {
   if (global == NULL || is_entry) {
     return;
   }
-  if (fn->kind == TSPEC_AST_FN_MANUAL) {
-    global->cv = (tspec_cv_t){.kind = TSPEC_CV_ABSENT, .u.absent = "a 'manual' function"};
-    return;
-  }
   tspec_closure_t *closure = TSPEC_ARENA_NEW(c->arena, tspec_closure_t, 1);
   *closure = (tspec_closure_t){info, NULL, fn->name.text, false};
   global->cv = (tspec_cv_t){.kind = TSPEC_CV_FUNCTION, .u.function = closure};

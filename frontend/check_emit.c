@@ -20,6 +20,9 @@ tspec_value_t *tspec_emit(tspec_checker_t *c, const tspec_op_build_t *build) {
     tspec_check_forward(c, &below);
     return NULL;
   }
+  for (int i = 0; c->manual != NULL && i < op->noperands; ++i) {
+    op->results[0]->id |= op->operands[i]->id; // check_manual.c
+  }
   op->range = tspec_check_user_range(c, build->range);
   for (int i = 0; i < op->nresults; ++i) {
     op->results[i]->range = op->range;

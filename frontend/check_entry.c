@@ -151,6 +151,7 @@ static void check_entry(tspec_checker_t *c, tspec_entry_t *entry) {
   c->frame = &frame;
   tspec_check_rules_enter(c);
   bool ok = true;
+  int nerrors = c->nerrors;
   for (size_t i = 0; i < fn->formals.count; ++i) {
     ok = check_input(c, &fn->formals.items[i]) && ok;
   }
@@ -162,6 +163,7 @@ static void check_entry(tspec_checker_t *c, tspec_entry_t *entry) {
   tspec_check_flush_trace(c);
   c->frame = NULL;
   c->entry = NULL;
+  entry->failed = c->nerrors > nerrors;
   if (entry->absent != NULL) {
     --c->program->nfuncs; // it is the last one
     entry->func = NULL;
@@ -187,7 +189,7 @@ static void report_absent(tspec_checker_t *c) {
   for (size_t i = 0; i < c->entries.count; ++i) {
     const tspec_entry_t *entry = c->entries.items[i];
     const char *name = entry->fn->name.text;
-    if (entry->absent == NULL) {
+    if (entry->absent == NULL || entry->failed) {
       continue;
     }
     if (nleft == 0 || is_wanted(c, entry)) {
@@ -219,6 +221,7 @@ static void check_wanted(tspec_checker_t *c) {
 }
 
 void tspec_check_entries(tspec_checker_t *c, const tspec_items_t *items) {
+  tspec_check_optimizers(c);
   for (size_t i = 0; i < items->count; ++i) {
     const tspec_item_t *item = &items->items[i];
     if (item->decl->kind != TSPEC_AST_DECL_FUNCTION ||

@@ -6,18 +6,47 @@
 
 // ---- names and members -----------------------------------------------------------------------
 
-tspec_cv_t tspec_check_read(tspec_checker_t *c, tspec_slot_t *slot, tspec_range_t range) {
+bool tspec_check_slot_visible(tspec_checker_t *c, const tspec_slot_t *slot, tspec_range_t range) {
   const char *what = slot->is_state ? "state" : "parameter";
   if (c->entry == NULL) {
     tspec_check_error(c, range, "the %s '%s' is known at run time only", what, slot->path);
-    return tspec_cv_error();
-  }
-  if (slot->nstack > 0) {
+  } else if (c->manual != NULL) {
+    tspec_check_error(c, range,
+                      "the body of the 'manual' function '%s' sees its arguments and compile-time "
+                      "numbers: pass the %s '%s' to it",
+                      tspec_check_manual_name(c), what, slot->path);
+  } else if (!tspec_check_is_running(slot->owner)) {
     tspec_check_error(c, range,
                       "the %s '%s' is stacked: only a call of its stack reads it, copy by copy",
                       what, slot->path);
-    tspec_check_note(c, slot->range, "declared here");
+  } else {
+    return true;
+  }
+  tspec_check_note(c, slot->range, "declared here");
+  return false;
+}
+
+// A slot whose value no op of the entry can be given: of a copy, of a tree.
+static tspec_cv_t read_absent(tspec_checker_t *c, const tspec_slot_t *slot, tspec_range_t range) {
+  if (slot->is_tree) {
+    tspec_check_absent(c, range, "a tree as state");
+    return tspec_check_params_tree(c, range);
+  }
+  tspec_site_t site = {range, slot->path};
+  tspec_value_t *value = tspec_emit_absent(c, site, tspec_check_slot_type(slot), 0, NULL);
+  return tspec_cv_tensor(slot->was_f32 ? tspec_emit_convert(c, site, value, c->compute_dtype)
+                                       : value);
+}
+
+tspec_cv_t tspec_check_read(tspec_checker_t *c, tspec_slot_t *slot, tspec_range_t range) {
+  if (!tspec_check_slot_visible(c, slot, range)) {
     return tspec_cv_error();
+  }
+  if (slot->absent != NULL) {
+    tspec_check_absent(c, range, slot->absent);
+  }
+  if (slot->is_tree || slot->nstack > 0) {
+    return read_absent(c, slot, range);
   }
   if (slot->read_in != c->entry) {
     tspec_slot_kind_t kind = slot->is_state ? TSPEC_SLOT_STATE : TSPEC_SLOT_PARAM;
@@ -82,6 +111,13 @@ static tspec_cv_t check_list(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
 
 // ---- operators -------------------------------------------------------------------------------
 
+static tspec_cv_t unary_leaf(tspec_checker_t *c, const void *context, const tspec_operand_t *x) {
+  const tspec_site_t *site = context;
+  tspec_op_kind_t kind = site->spelling[0] == '-' ? TSPEC_OP_neg : TSPEC_OP_not;
+  tspec_value_t *value = tspec_check_tensor(c, *site, *x);
+  return tspec_cv_tensor(tspec_emit_simple(c, *site, kind, 1, &value));
+}
+
 static tspec_cv_t check_unary(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
   tspec_ast_unary_t op = expr->u.unary.op;
   tspec_cv_t x = tspec_check_expr(c, expr->u.unary.operand);
@@ -89,6 +125,10 @@ static tspec_cv_t check_unary(tspec_checker_t *c, const tspec_ast_expr_t *expr) 
     return tspec_cv_number(op == TSPEC_AST_UNARY_NEG ? -x.u.number : x.u.number == 0);
   }
   tspec_site_t site = {expr->range, op == TSPEC_AST_UNARY_NEG ? "-" : "!"};
+  if (x.kind == TSPEC_CV_TREE) {
+    tspec_operand_t operand = {x, expr->u.unary.operand->range};
+    return tspec_check_map_tree(c, site, 1, &operand, unary_leaf, &site);
+  }
   tspec_value_t *value =
       tspec_check_tensor(c, site, (tspec_operand_t){x, expr->u.unary.operand->range});
   tspec_op_kind_t kind = op == TSPEC_AST_UNARY_NEG ? TSPEC_OP_neg : TSPEC_OP_not;
@@ -121,6 +161,17 @@ static bool compare_names(tspec_ast_binary_t op, tspec_cv_t a, tspec_cv_t b, tsp
   return comparable;
 }
 
+/// An operator on the leaves of trees.
+typedef struct binary_leaf_t {
+  tspec_site_t site;
+  tspec_ast_binary_t op;
+} binary_leaf_t;
+
+static tspec_cv_t binary_leaf(tspec_checker_t *c, const void *context, const tspec_operand_t *x) {
+  const binary_leaf_t *leaf = context;
+  return tspec_check_binary(c, leaf->site, leaf->op, x[0], x[1]);
+}
+
 tspec_cv_t tspec_check_binary(tspec_checker_t *c, tspec_site_t site, tspec_ast_binary_t op,
                               tspec_operand_t a, tspec_operand_t b) {
   tspec_cv_t result;
@@ -132,6 +183,11 @@ tspec_cv_t tspec_check_binary(tspec_checker_t *c, tspec_site_t site, tspec_ast_b
   }
   if (compare_names(op, a.cv, b.cv, &result)) {
     return result;
+  }
+  bool has_tree = a.cv.kind == TSPEC_CV_TREE || b.cv.kind == TSPEC_CV_TREE;
+  if (has_tree && op != TSPEC_AST_BINARY_MATMUL) {
+    binary_leaf_t leaf = {site, op};
+    return tspec_check_map_tree(c, site, 2, (tspec_operand_t[]){a, b}, binary_leaf, &leaf);
   }
   if (op == TSPEC_AST_BINARY_MATMUL) {
     return tspec_check_matmul(c, site, a, b);
@@ -237,7 +293,7 @@ tspec_cv_t tspec_check_reference(tspec_checker_t *c, const tspec_ast_expr_t *exp
   case TSPEC_AST_EXPR_BINARY:
     return check_binary_expr(c, expr);
   case TSPEC_AST_EXPR_SCAN:
-    return tspec_check_absent(c, expr->range, "'scan'");
+    return tspec_check_scan(c, expr);
   }
   return tspec_cv_error();
 }
@@ -247,8 +303,9 @@ tspec_cv_t tspec_check_expr(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
   if (cv.kind == TSPEC_CV_SLOT) {
     return tspec_check_read(c, cv.u.slot, expr->range);
   }
-  if (cv.kind == TSPEC_CV_ABSENT) {
-    return tspec_check_absent(c, expr->range, cv.u.absent);
+  if (cv.kind == TSPEC_CV_PARAMS) {
+    tspec_check_absent(c, expr->range, "'params' as a tree");
+    return c->entry == NULL ? tspec_cv_error() : tspec_check_params_tree(c, expr->range);
   }
   return cv;
 }

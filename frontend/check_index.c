@@ -52,13 +52,21 @@ typedef struct view_t {
   tspec_value_t *x;
   int64_t *starts, *ends, *steps;
   bool *dropped;
+  size_t nindices;
+  int nplaces; ///< run-time indices, after x itself in `places`
+  tspec_value_t **places;
+  tspec_value_t *ids; ///< the one that takes rows, or NULL
 } view_t;
 
-static view_t start_view(tspec_checker_t *c, tspec_value_t *x) {
+static view_t start_view(tspec_checker_t *c, tspec_value_t *x, size_t nindices) {
   int rank = x->type.rank;
-  view_t view = {x, TSPEC_ARENA_NEW(c->arena, int64_t, rank),
-                 TSPEC_ARENA_NEW(c->arena, int64_t, rank), TSPEC_ARENA_NEW(c->arena, int64_t, rank),
-                 TSPEC_ARENA_NEW(c->arena, bool, rank)};
+  view_t view = {.x = x, .nindices = nindices};
+  view.starts = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
+  view.ends = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
+  view.steps = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
+  view.dropped = TSPEC_ARENA_NEW(c->arena, bool, rank);
+  view.places = TSPEC_ARENA_NEW(c->arena, tspec_value_t *, rank + 1);
+  view.places[view.nplaces++] = x;
   for (int i = 0; i < rank; ++i) {
     view.ends[i] = x->type.dims[i];
     view.steps[i] = 1;
@@ -66,25 +74,35 @@ static view_t start_view(tspec_checker_t *c, tspec_value_t *x) {
   return view;
 }
 
-// An index that is a tensor is a dynamic slice or a take.
-static bool refuse_tensor_index(tspec_checker_t *c, tspec_cv_t cv, tspec_range_t range) {
-  tspec_type_t type = cv.u.tensor->type;
+// An index that is a tensor: a scalar is a dynamic slice, another one, alone, a take.
+static bool index_at_run_time(tspec_checker_t *c, view_t *view, int dim, tspec_value_t *place,
+                              tspec_range_t range) {
+  tspec_type_t type = place->type;
   if (!tspec_dtype_is_integer(type.dtype)) {
     tspec_check_error(c, range, "an index must be a whole number or an i32 tensor, but this is %s",
                       tspec_type_print(c->arena, type));
-  } else {
-    tspec_check_absent(c, range,
-                       type.rank == 0 ? "a run-time index"
-                                      : "an index that is a tensor "
-                                        "('take')");
+    return false;
   }
-  return false;
+  if (type.rank > 0 && view->nindices > 1) {
+    tspec_check_error(c, range,
+                      "an index that is a tensor stands alone, x[ids], but this one, %s, is among "
+                      "%zu",
+                      tspec_type_print(c->arena, type), view->nindices);
+    return false;
+  }
+  tspec_check_absent(c, range,
+                     type.rank == 0 ? "a run-time index" : "an index that is a tensor ('take')");
+  view->ids = type.rank > 0 ? place : NULL;
+  view->places[view->nplaces++] = place;
+  view->ends[dim] = 1;
+  view->dropped[dim] = true;
+  return true;
 }
 
 static bool index_dim(tspec_checker_t *c, view_t *view, int dim, const tspec_ast_index_t *index) {
   tspec_cv_t cv = tspec_check_expr(c, index->lo);
   if (cv.kind == TSPEC_CV_TENSOR) {
-    return refuse_tensor_index(c, cv, index->range);
+    return index_at_run_time(c, view, dim, cv.u.tensor, index->range);
   }
   int64_t at = 0, size = view->x->type.dims[dim];
   if (!tspec_cv_whole(c, cv, index->range, "an index", &at)) {
@@ -173,12 +191,32 @@ static bool apply_indices(tspec_checker_t *c, const tspec_ast_expr_t *expr, view
   return ok;
 }
 
+// The type of a view at run-time places.
+static tspec_type_t viewed_type(tspec_checker_t *c, const view_t *view) {
+  tspec_type_t type = view->x->type;
+  if (view->ids != NULL) {
+    return tspec_check_taken(c, type, view->ids->type);
+  }
+  int64_t *dims = TSPEC_ARENA_NEW(c->arena, int64_t, type.rank);
+  int rank = 0;
+  for (int i = 0; i < type.rank; ++i) {
+    if (!view->dropped[i]) {
+      dims[rank++] = (view->ends[i] - view->starts[i] + view->steps[i] - 1) / view->steps[i];
+    }
+  }
+  return (tspec_type_t){.dtype = type.dtype, .rank = rank, .dims = dims};
+}
+
 static tspec_cv_t index_tensor(tspec_checker_t *c, const tspec_ast_expr_t *expr, tspec_value_t *x) {
-  view_t view = start_view(c, x);
+  view_t view = start_view(c, x, expr->u.index.nindices);
   if (!apply_indices(c, expr, &view)) {
     return tspec_cv_error();
   }
   tspec_site_t site = {expr->range, "[..]"};
+  if (view.nplaces > 1) {
+    return tspec_cv_tensor(
+        tspec_emit_absent(c, site, viewed_type(c, &view), view.nplaces, view.places));
+  }
   tspec_value_t *part = tspec_emit_slice(c, site, x, view.starts, view.ends, view.steps);
   if (part == NULL) {
     return tspec_cv_error();
@@ -215,7 +253,9 @@ tspec_cv_t tspec_check_index(tspec_checker_t *c, const tspec_ast_expr_t *expr) {
   case TSPEC_CV_INSTANCE:
   case TSPEC_CV_SLOT:
   case TSPEC_CV_MODULE:
-  case TSPEC_CV_ABSENT:
+  case TSPEC_CV_PARAMS:
+  case TSPEC_CV_TREE:
+  case TSPEC_CV_MESH_AXIS:
     break;
   }
   tspec_check_error(c, base_expr->range, "%s cannot be indexed", tspec_check_describe(c, base));

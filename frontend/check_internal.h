@@ -19,6 +19,8 @@ typedef struct tspec_builtin_t tspec_builtin_t;
 typedef struct tspec_closure_t tspec_closure_t;
 typedef struct tspec_family_t tspec_family_t;
 typedef struct tspec_rules_t tspec_rules_t;
+typedef struct tspec_scan_t tspec_scan_t;
+typedef struct tspec_manual_t tspec_manual_t;
 
 // ---- meanings of expressions -----------------------------------------------------------------
 
@@ -37,7 +39,9 @@ typedef enum tspec_cv_kind_t {
   TSPEC_CV_FAMILY, ///< "layer" of layer[i]
   TSPEC_CV_SLOT,   ///< a parameter or a state, not yet read
   TSPEC_CV_MODULE,
-  TSPEC_CV_ABSENT, ///< declared, but of a kind that is not built: using it leaves the entry out
+  TSPEC_CV_PARAMS, ///< the word 'params', not yet read
+  TSPEC_CV_TREE,   ///< a tensor for each parameter
+  TSPEC_CV_MESH_AXIS,
 } tspec_cv_kind_t;
 
 typedef struct tspec_cv_t {
@@ -48,14 +52,14 @@ typedef struct tspec_cv_t {
     tspec_value_t *tensor;
     const char *string;
     tspec_dtype_t dtype;
-    struct tspec_cvs_t *list; ///< LIST, TUPLE
+    struct tspec_cvs_t *list; ///< LIST, TUPLE; TREE: in the order of the parameters
     tspec_closure_t *function;
     const tspec_builtin_t *builtin;
     tspec_instance_t *instance;
     tspec_family_t *family;
     tspec_slot_t *slot;
     tspec_global_t *module;
-    const char *absent; ///< what it is: "a tree"
+    int mesh_axis;
   } u;
 } tspec_cv_t;
 
@@ -69,6 +73,8 @@ typedef struct tspec_named_t {
   const char *name;
   tspec_cv_t cv;
   tspec_range_t range;
+  const tspec_scan_t *scan; ///< the scan of its function in which it is a local, or NULL
+  bool keeps_type;          ///< in an optimizer's update: what is assigned must fit
 } tspec_named_t;
 
 // ---- declarations ----------------------------------------------------------------------------
@@ -96,6 +102,7 @@ struct tspec_global_t {
   const tspec_ast_decl_t *decl;
   const tspec_ast_expr_t *expr; ///< AXIS, CONST
   bool is_set, is_busy, is_done;
+  bool reached;  ///< OPTIMIZER: its update was checked
   double number; ///< AXIS, CONST when done (or set)
   bool failed;
   tspec_cv_t cv; ///< FUNCTION, MEMBER
@@ -126,7 +133,9 @@ struct tspec_instance_t {
   tspec_names_t members; ///< tspec_named_t
   tspec_closure_t *call; ///< NULL: it has none
   tspec_range_t call_range;
+  tspec_instance_t *around; ///< whose member it is, or NULL
   bool is_stack;
+  bool is_running; ///< a stack: its copies are being called
   bool is_remat;
   int nstack; ///< stack dims of its parameters, enclosing stacks included
   const int64_t *stack_sizes;
@@ -142,10 +151,13 @@ struct tspec_family_t {
 struct tspec_slot_t {
   const char *path;
   bool is_state;
-  int order;         ///< among all
-  int nstack;        ///< leading dims of `type` that come from stacks
-  tspec_type_t type; ///< as stored
-  bool was_f32;      ///< written f32: read as the compute dtype
+  bool is_tree;                  ///< ": params"; `type` says nothing
+  const char *absent;            ///< a part of its declaration that is not compiled; NULL: none
+  const tspec_instance_t *owner; ///< NULL: at top level
+  int order;                     ///< among all
+  int nstack;                    ///< leading dims of `type` that come from stacks
+  tspec_type_t type;             ///< as stored
+  bool was_f32;                  ///< written f32: read as the compute dtype
   const tspec_sharding_t *sharding;
   tspec_range_t range;
   const struct tspec_entry_t *read_in; ///< the entry that `value` belongs to
@@ -176,8 +188,10 @@ typedef struct tspec_frame_t {
   int nlead;
   const int64_t *lead;
   tspec_range_t call_range;
-  int nloops;    ///< 'for' bodies around the statement
-  bool returned; ///< a return was met
+  const char *called; ///< an optimizer whose update it is, or NULL
+  tspec_scan_t *scan; ///< the innermost scan around the statement, or NULL
+  int nloops;         ///< 'for' bodies around the statement, within that scan
+  bool returned;      ///< a return was met
   tspec_cv_t result;
 } tspec_frame_t;
 
@@ -187,7 +201,8 @@ typedef struct tspec_entry_t {
   tspec_range_t range;
   tspec_home_t *home;
   tspec_func_t *func; ///< NULL after it failed or was left out
-  const char *absent; ///< the construct that it needs and that is not built; NULL: none
+  bool failed;        ///< an error was found in it
+  const char *absent; ///< a part that it needs and that is not compiled; NULL: none
   tspec_range_t absent_range;
   TSPEC_VEC(tspec_slot_t *) reads;
 } tspec_entry_t;
@@ -205,16 +220,21 @@ struct tspec_checker_t {
   TSPEC_VEC(tspec_fn_info_t *) fns;
   tspec_names_t fn_places; ///< "file:line:col" -> tspec_fn_info_t
   TSPEC_VEC(tspec_slot_t *) slots;
-  TSPEC_VEC(tspec_param_t) params; ///< as many; the program's in the end
+  TSPEC_VEC(tspec_slot_t *) trained; ///< those that are parameters: the leaves of a tree
+  TSPEC_VEC(tspec_param_t) params;   ///< as many slots; the program's in the end
   TSPEC_VEC(tspec_entry_t *) entries;
   tspec_dtype_t params_dtype, compute_dtype, reduce_dtype;
   bool mesh_overridden; ///< the program's promises were not written for this mesh or these sizes
   tspec_rules_t *rules;
-  tspec_frame_t *frame; ///< where expressions are looked up
-  tspec_entry_t *entry; ///< NULL: declarations, no ops
-  int64_t max_steps;    ///< the limit
-  int64_t steps_left;   ///< below 0: the limit was met and reported
-  int depth;            ///< of calls, instances and sizes that need each other
+  tspec_frame_t *frame;    ///< where expressions are looked up
+  tspec_entry_t *entry;    ///< NULL: declarations, no ops
+  tspec_manual_t *manual;  ///< the manual function whose body is checked, or NULL
+  bool in_update;          ///< an optimizer's update is: scalars are f64 until they meet a tensor
+  int64_t max_steps;       ///< the limit
+  int64_t steps_left;      ///< below 0: the limit was met and reported
+  int depth;               ///< of calls, instances and sizes that need each other
+  int nerrors;             ///< those said before included
+  tspec_slot_t *declaring; ///< the parameter or state whose declaration is checked, or NULL
   tspec_names_t reported;
   bool last_dropped;         ///< the last error was said before: so were its notes
   tspec_range_t trace_range; ///< and its place
@@ -259,8 +279,6 @@ void tspec_check_forward(tspec_checker_t *c, const tspec_diag_t *diag);
 /// In the standard library the user has written nothing: the place of the call that led there;
 /// elsewhere `range`.
 tspec_range_t tspec_check_user_range(const tspec_checker_t *c, tspec_range_t range);
-/// A construct that is parsed but not built: leaves the entry out (in declarations: an error).
-tspec_cv_t tspec_check_absent(tspec_checker_t *c, tspec_range_t range, const char *what);
 /// "f32[8, 16]", "a number", "the string "x"", "an instance".
 const char *tspec_check_describe(tspec_checker_t *c, tspec_cv_t cv);
 /// The source text of a range on one line, in the arena.
@@ -272,6 +290,8 @@ tspec_cv_t tspec_cv_error(void);
 tspec_cv_t tspec_cv_number(double number);
 tspec_cv_t tspec_cv_tensor(tspec_value_t *value); ///< NULL: ERROR
 bool tspec_cv_is_error(tspec_cv_t cv);
+/// Several values, copied; one: itself; none: NONE. ERROR if one is.
+tspec_cv_t tspec_cv_tuple(tspec_checker_t *c, size_t count, const tspec_cv_t *items);
 
 void tspec_frame_init(tspec_frame_t *frame, tspec_frame_t *caller, tspec_home_t *home,
                       tspec_instance_t *self);

@@ -76,57 +76,91 @@ static const char *const *stored_axes(tspec_checker_t *c, int rank, const char *
   return all;
 }
 
-static void check_param(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
-  bool is_state = decl->kind == TSPEC_AST_DECL_STATE;
-  tspec_ast_name_t name = decl->u.param.name;
-  const char *path = tspec_check_join_path(c, c->frame->path, name.text);
-  if (decl->u.param.is_tree) {
-    add_member(c, name, (tspec_cv_t){.kind = TSPEC_CV_ABSENT, .u.absent = "a tree as state"}, decl);
+// A tree starts as the parameters or filled with a number.
+static void check_tree_init(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
+  const tspec_ast_expr_t *value = decl->u.param.value;
+  tspec_param_t param = {0};
+  tspec_type_t scalar = {.dtype = TSPEC_DTYPE_F32};
+  if (value->kind == TSPEC_AST_EXPR_NAME && strcmp(value->u.name, "params") == 0) {
     return;
   }
+  if (tspec_check_init(c, value, scalar, &param) && param.init != TSPEC_INIT_FILL) {
+    tspec_check_error(c, value->range, "a tree starts as params, a number, zeros, ones or full(v)");
+  }
+}
+
+// The type and the initial value as declared. False after a report.
+static bool read_param(tspec_checker_t *c, const tspec_ast_decl_t *decl, tspec_param_t *param,
+                       tspec_type_t *out_type, const char *const **out_axes) {
+  const char *what = tspec_arena_printf(c->arena, "'%s'", param->path);
+  if (!tspec_check_concrete_type(c, decl->u.param.type, what, out_type, out_axes) ||
+      !tspec_check_init(c, decl->u.param.value, *out_type, param)) {
+    return false;
+  }
+  param->type = stored_type(c, *out_type, param->is_state);
+  if (!tspec_type_fits(param->type)) {
+    tspec_check_error(c, decl->u.param.name.range, "%s is %s, more than 2^50 bytes", what,
+                      tspec_type_print(c->arena, param->type));
+    return false;
+  }
+  return true;
+}
+
+// How it is stored and used. Parts that are not compiled mark the slot.
+static void place_param(tspec_checker_t *c, const tspec_ast_decl_t *decl, tspec_param_t *param,
+                        const char *const *axes, tspec_slot_t *slot) {
+  const tspec_ast_sharding_t *use = decl->u.param.storage.use;
+  tspec_declared_t declared = {.kind =
+                                   param->is_state ? TSPEC_DECLARED_STATE : TSPEC_DECLARED_PARAM,
+                               .path = param->path,
+                               .type = param->type,
+                               .nstack = slot->nstack,
+                               .axes = axes,
+                               .written = decl->u.param.storage.stored,
+                               .range = decl->u.param.name.range};
+  c->declaring = slot;
+  param->sharding = tspec_check_starting_sharding(c, &declared);
+  if (use != NULL) {
+    tspec_check_absent(c, use->range, "'use'");
+    tspec_check_written(c, use, &declared, (tspec_range_t){0});
+  }
+  c->declaring = NULL;
+  slot->sharding = param->sharding;
+}
+
+static void check_param(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
+  tspec_ast_name_t name = decl->u.param.name;
+  tspec_slot_t *slot = TSPEC_ARENA_NEW(c->arena, tspec_slot_t, 1);
+  *slot = (tspec_slot_t){.path = tspec_check_join_path(c, c->frame->path, name.text),
+                         .is_state = decl->kind == TSPEC_AST_DECL_STATE,
+                         .is_tree = decl->u.param.is_tree,
+                         .owner = c->frame->self,
+                         .order = (int)c->slots.count,
+                         .range = tspec_check_user_range(c, name.range)};
+  tspec_cv_t cv = {.kind = TSPEC_CV_SLOT, .u.slot = slot};
+  if (slot->is_tree) {
+    check_tree_init(c, decl);
+    add_member(c, name, cv, decl);
+    return;
+  }
+  tspec_param_t param = {.path = slot->path, .is_state = slot->is_state, .range = slot->range};
   tspec_type_t type = {0};
   const char *const *axes = NULL;
-  tspec_range_t place = tspec_check_user_range(c, name.range);
-  tspec_param_t param = {.path = path, .is_state = is_state, .range = place};
-  const char *what = tspec_arena_printf(c->arena, "'%s'", path);
-  bool ok = tspec_check_concrete_type(c, decl->u.param.type, what, &type, &axes) &&
-            tspec_check_init(c, decl->u.param.value, type, &param);
-  if (decl->u.param.storage.use != NULL) {
-    tspec_check_error(c, decl->u.param.storage.use->range,
-                      "'use' is parsed, but not available in this version");
-    ok = false;
-  }
-  if (!ok) {
+  if (!read_param(c, decl, &param, &type, &axes)) {
     add_member(c, name, tspec_cv_error(), decl);
     return;
   }
-  param.type = stored_type(c, type, is_state);
-  if (!tspec_type_fits(param.type)) {
-    tspec_check_error(c, name.range, "%s is %s, more than 2^50 bytes", what,
-                      tspec_type_print(c->arena, param.type));
-    add_member(c, name, tspec_cv_error(), decl);
+  slot->type = param.type;
+  slot->nstack = param.type.rank - type.rank;
+  slot->was_f32 = !slot->is_state && type.dtype == TSPEC_DTYPE_F32;
+  place_param(c, decl, &param, stored_axes(c, type.rank, axes), slot);
+  if (!add_member(c, name, cv, decl)) {
     return;
   }
-  tspec_declared_t declared = {.kind = is_state ? TSPEC_DECLARED_STATE : TSPEC_DECLARED_PARAM,
-                               .path = path,
-                               .type = param.type,
-                               .nstack = param.type.rank - type.rank,
-                               .axes = stored_axes(c, type.rank, axes),
-                               .written = decl->u.param.storage.stored,
-                               .range = name.range};
-  param.sharding = tspec_check_starting_sharding(c, &declared);
-  tspec_slot_t *slot = TSPEC_ARENA_NEW(c->arena, tspec_slot_t, 1);
-  *slot = (tspec_slot_t){.path = path,
-                         .is_state = is_state,
-                         .order = (int)c->slots.count,
-                         .nstack = declared.nstack,
-                         .type = param.type,
-                         .was_f32 = !is_state && type.dtype == TSPEC_DTYPE_F32,
-                         .sharding = param.sharding,
-                         .range = place};
-  if (add_member(c, name, (tspec_cv_t){.kind = TSPEC_CV_SLOT, .u.slot = slot}, decl)) {
-    TSPEC_VEC_PUSH(c->arena, &c->params, param);
-    TSPEC_VEC_PUSH(c->arena, &c->slots, slot);
+  TSPEC_VEC_PUSH(c->arena, &c->params, param);
+  TSPEC_VEC_PUSH(c->arena, &c->slots, slot);
+  if (!slot->is_state) {
+    TSPEC_VEC_PUSH(c->arena, &c->trained, slot);
   }
 }
 
@@ -321,6 +355,7 @@ static void check_instance(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
   instance->range = decl->range;
   instance->module = module;
   instance->home = module->home;
+  instance->around = c->frame->self;
   instance->is_stack = decl->u.instance.stack != NULL;
   instance->is_remat = decl->u.instance.remat;
   if (!set_stack(c, decl, instance) || !bind_module(c, decl, instance)) {

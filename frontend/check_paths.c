@@ -105,15 +105,28 @@ bool tspec_check_pattern(tspec_checker_t *c, const char *pattern, tspec_range_t 
 
 // ---- policies --------------------------------------------------------------------------------
 
-static bool read_fsdp_axis(tspec_checker_t *c, const tspec_ast_expr_t *expr,
-                           tspec_path_rule_t *rule) {
+static bool read_policy_axis(tspec_checker_t *c, const tspec_ast_expr_t *expr,
+                             tspec_path_rule_t *rule) {
+  const char *policy = rule->written->policy.text;
   if (expr->kind != TSPEC_AST_EXPR_NAME) {
-    tspec_check_error(c, expr->range, "the axis of 'fsdp' must be the name of a mesh axis");
+    tspec_check_error(c, expr->range, "the axis of '%s' must be the name of a mesh axis", policy);
     return false;
   }
   tspec_ast_name_t name = {expr->u.name, expr->range};
-  rule->policy_axis = tspec_check_mesh_axis(c, name, "the policy 'fsdp'", -1);
+  const char *what = tspec_arena_printf(c->arena, "the policy '%s'", policy);
+  rule->policy_axis = tspec_check_mesh_axis(c, name, what, -1);
   return rule->policy_axis >= 0;
+}
+
+// megatron(axis)
+static bool read_megatron(tspec_checker_t *c, const tspec_ast_path_rule_t *written,
+                          tspec_path_rule_t *rule) {
+  const tspec_ast_arg_t *arg = written->args.count == 1 ? &written->args.items[0] : NULL;
+  if (arg == NULL || (arg->name.text != NULL && strcmp(arg->name.text, "axis") != 0)) {
+    tspec_check_error(c, written->range, "'megatron' takes one mesh axis: megatron(axis = ..)");
+    return false;
+  }
+  return read_policy_axis(c, arg->value, rule);
 }
 
 static bool read_fsdp(tspec_checker_t *c, const tspec_ast_path_rule_t *written,
@@ -124,7 +137,7 @@ static bool read_fsdp(tspec_checker_t *c, const tspec_ast_path_rule_t *written,
     const char *name = arg->name.text != NULL ? arg->name.text : i == 0 ? "axis" : "min_elements";
     if (strcmp(name, "axis") == 0) {
       has_axis = true;
-      ok = read_fsdp_axis(c, arg->value, rule) && ok;
+      ok = read_policy_axis(c, arg->value, rule) && ok;
     } else if (strcmp(name, "min_elements") == 0) {
       ok = tspec_cv_real(c, tspec_check_expr(c, arg->value), arg->value->range, "'min_elements'",
                          &rule->policy_floor) &&
@@ -154,10 +167,16 @@ static bool read_policy(tspec_checker_t *c, const tspec_ast_path_rule_t *written
     rule->policy = TSPEC_POLICY_FSDP;
     return read_fsdp(c, written, rule);
   }
-  if (strcmp(name, "megatron") == 0 || strcmp(name, "auto") == 0) {
-    tspec_check_error(c, written->policy.range,
-                      "the policy '%s' is parsed, but not available in this version", name);
-    return false;
+  if (strcmp(name, "megatron") == 0) {
+    rule->policy = TSPEC_POLICY_ABSENT;
+    return read_megatron(c, written, rule);
+  }
+  if (strcmp(name, "auto") == 0) {
+    rule->policy = TSPEC_POLICY_ABSENT;
+    if (written->args.count > 0) {
+      tspec_check_error(c, written->range, "'auto' takes no arguments");
+    }
+    return written->args.count == 0;
   }
   tspec_check_error(c, written->policy.range,
                     "'%s' is no policy; it is one of fsdp, megatron, auto", name);
@@ -166,6 +185,21 @@ static bool read_policy(tspec_checker_t *c, const tspec_ast_path_rule_t *written
 
 // ---- the list --------------------------------------------------------------------------------
 
+// The names in a sharding are checked even if no value is matched.
+static bool check_names(tspec_checker_t *c, const tspec_path_rule_t *rule,
+                        const tspec_ast_sharding_t *sharding) {
+  const char *what = rule->pattern == NULL
+                         ? "the rule 'otherwise'"
+                         : tspec_arena_printf(c->arena, "the rule \"%s\"", rule->pattern);
+  bool ok = true;
+  for (size_t i = 0; i < sharding->nentries; ++i) {
+    const tspec_ast_entry_t *entry = &sharding->entries[i];
+    tspec_dim_t dim;
+    ok = (entry->is_ellipsis || tspec_check_entry_dim(c, entry, what, -1, &dim)) && ok;
+  }
+  return ok;
+}
+
 static bool check_rule(tspec_checker_t *c, tspec_path_rule_t *rule) {
   const tspec_ast_path_rule_t *written = rule->written;
   bool ok = true;
@@ -173,24 +207,16 @@ static bool check_rule(tspec_checker_t *c, tspec_path_rule_t *rule) {
     rule->is_compiled = tspec_check_pattern(c, rule->pattern, written->pattern_range, &rule->regex);
     ok = rule->is_compiled;
   }
-  if (written->storage.use != NULL) {
-    tspec_check_error(c, written->storage.use->range,
-                      "'use' is parsed, but not available in this version");
-    ok = false;
-  }
   if (written->policy.text != NULL) {
     return read_policy(c, written, rule) && ok;
   }
-  // The names in it are checked even if no value is matched.
-  for (size_t i = 0; i < written->storage.stored->nentries; ++i) {
-    const tspec_ast_entry_t *entry = &written->storage.stored->entries[i];
-    tspec_dim_t dim;
-    const char *what = rule->pattern == NULL
-                           ? "the rule 'otherwise'"
-                           : tspec_arena_printf(c->arena, "the rule \"%s\"", rule->pattern);
-    ok = (entry->is_ellipsis || tspec_check_entry_dim(c, entry, what, -1, &dim)) && ok;
+  if (written->storage.use != NULL && rule->is_values) {
+    tspec_check_error(c, written->storage.use->range,
+                      "'use' is for parameters and state: it stands in 'shard params'");
+    ok = false;
   }
-  return ok;
+  return check_names(c, rule, written->storage.stored) &&
+         (written->storage.use == NULL || check_names(c, rule, written->storage.use)) && ok;
 }
 
 void tspec_check_add_path_rules(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
@@ -291,8 +317,20 @@ const tspec_sharding_t *tspec_check_apply_path_rule(tspec_checker_t *c, tspec_pa
   if (rule->policy == TSPEC_POLICY_FSDP) {
     return apply_fsdp(c, rule, declared);
   }
+  if (rule->policy == TSPEC_POLICY_ABSENT) {
+    const char *name = rule->written->policy.text;
+    tspec_check_absent(c, declared->range, tspec_arena_printf(c->arena, "the policy '%s'", name));
+    return NULL;
+  }
   const tspec_sharding_t *sharding =
       tspec_check_written(c, rule->written->storage.stored, declared, rule->written->range);
+  if (sharding != NULL && rule->written->storage.use != NULL) {
+    tspec_check_absent(c, declared->range, "'use'");
+    if (tspec_check_written(c, rule->written->storage.use, declared, rule->written->range) ==
+        NULL) {
+      sharding = NULL;
+    }
+  }
   rule->is_valid = sharding != NULL; // one report of a rule is enough
   return sharding;
 }
@@ -311,7 +349,7 @@ static void lint_rule(tspec_checker_t *c, const tspec_path_rule_t *rule) {
       tspec_check_warning(c, rule->written->range,
                           "this rule is never used: '%s' has a sharding of its own, which wins",
                           rule->overridden);
-    } else if (!rule->is_values || !tspec_check_any_absent(c)) {
+    } else if (!rule->is_values || !tspec_check_any_failed(c)) {
       tspec_check_warning(c, rule->written->range, "this rule is never used: \"%s\" matches no %s",
                           rule->pattern, rule->is_values ? "let or call" : "parameter or state");
     }

@@ -16,6 +16,8 @@ static bool holds(tspec_range_t outer, tspec_range_t inner) {
 static void name_caller(tspec_checker_t *c, const tspec_frame_t *frame) {
   if (frame->closure != NULL) {
     tspec_diag_note(c->diag, frame->call_range, "in this call of '%s'", frame->closure->name);
+  } else if (frame->called != NULL) {
+    tspec_diag_note(c->diag, frame->call_range, "in this update by '%s'", frame->called);
   } else if (frame->self != NULL) {
     tspec_diag_note(c->diag, frame->call_range, "in the instance '%s'", frame->self->path);
   }
@@ -46,6 +48,7 @@ static bool is_repeated(tspec_checker_t *c, tspec_range_t range, const char *tex
 static void begin_message(tspec_checker_t *c, tspec_range_t range, const char *text,
                           bool is_error) {
   tspec_check_flush_trace(c);
+  c->nerrors += is_error;
   c->last_dropped = is_repeated(c, range, text);
   if (c->last_dropped) {
     return;
@@ -132,16 +135,6 @@ tspec_range_t tspec_check_user_range(const tspec_checker_t *c, tspec_range_t ran
   return range;
 }
 
-tspec_cv_t tspec_check_absent(tspec_checker_t *c, tspec_range_t range, const char *what) {
-  if (c->entry == NULL) {
-    tspec_check_error(c, range, "%s: not available in this version", what);
-  } else if (c->entry->absent == NULL) {
-    c->entry->absent = what;
-    c->entry->absent_range = tspec_check_user_range(c, range);
-  }
-  return tspec_cv_error();
-}
-
 static const char *describe_list(tspec_checker_t *c, const tspec_cvs_t *list) {
   const char *text = "";
   for (size_t i = 0; i < list->count && i < 8; ++i) {
@@ -183,8 +176,12 @@ const char *tspec_check_describe(tspec_checker_t *c, tspec_cv_t cv) {
     return tspec_type_print(c->arena, cv.u.slot->type);
   case TSPEC_CV_MODULE:
     return tspec_arena_printf(c->arena, "the module '%s'", cv.u.module->name.text);
-  case TSPEC_CV_ABSENT:
-    return cv.u.absent;
+  case TSPEC_CV_PARAMS:
+  case TSPEC_CV_TREE:
+    return "a tree like the parameters";
+  case TSPEC_CV_MESH_AXIS:
+    return tspec_arena_printf(c->arena, "the mesh axis '%s'",
+                              c->program->mesh.axes[cv.u.mesh_axis].name);
   }
   return "?";
 }

@@ -41,6 +41,7 @@ static void add_axis_rules(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
     const tspec_ast_axis_rule_t *written = &decl->u.shard_axes.rules[i];
     tspec_axis_rule_t *rule = TSPEC_ARENA_NEW(c->arena, tspec_axis_rule_t, 1);
     rule->axis = written->axis.text;
+    rule->written = &written->entry;
     rule->range = written->range;
     rule->entry = entry;
     const tspec_global_t *axis = tspec_home_find(&c->user, rule->axis);
@@ -194,6 +195,7 @@ static void apply_axis_rule(tspec_checker_t *c, resolve_t *r, tspec_axis_rule_t 
     r->dims[i] = rule->dim;
     r->fired[i] = rule;
     ++rule->nfired;
+    tspec_check_priority(c, rule->written, r->declared->range);
   }
 }
 
@@ -301,9 +303,9 @@ static void lint_unknown_axis(tspec_checker_t *c, const tspec_axis_rule_t *rule)
                       nearest != NULL ? "'?" : "");
 }
 
-bool tspec_check_any_absent(const tspec_checker_t *c) {
+bool tspec_check_any_failed(const tspec_checker_t *c) {
   for (size_t i = 0; i < c->entries.count; ++i) {
-    if (c->entries.items[i]->absent != NULL) {
+    if (c->entries.items[i]->failed) {
       return true;
     }
   }
@@ -341,7 +343,7 @@ static void lint_axis_rule(tspec_checker_t *c, const tspec_axis_rule_t *rule) {
     tspec_check_warning(c, rule->range, "this rule is blocked and leaves to a later one %s",
                         rule->blocked_note);
     note_blocker(c, rule);
-  } else if (rule->nfired == 0 && rule->blocked_note == NULL && !tspec_check_any_absent(c)) {
+  } else if (rule->nfired == 0 && rule->blocked_note == NULL && !tspec_check_any_failed(c)) {
     tspec_check_warning(c, rule->range,
                         "this rule is never used: no declared value has a dim '%s' that it could "
                         "decide",

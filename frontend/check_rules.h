@@ -37,8 +37,8 @@ const tspec_sharding_t *tspec_check_call_sharding(tspec_checker_t *c, const char
                                                   tspec_type_t type, tspec_range_t range);
 /// Warns of rules that were blocked, shadowed or never used; frees the compiled patterns.
 void tspec_check_rules_finish(tspec_checker_t *c);
-/// True if an entry is left out: what it would have used is not known.
-bool tspec_check_any_absent(const tspec_checker_t *c);
+/// True if an entry has errors: what it would have used is not known.
+bool tspec_check_any_failed(const tspec_checker_t *c);
 /// An entry starts: forget what was found for the one before.
 void tspec_check_rules_enter(tspec_checker_t *c);
 
@@ -52,6 +52,8 @@ tspec_said_t *tspec_check_say(tspec_checker_t *c, int rank, tspec_range_t rule);
 /// none.
 bool tspec_check_entry_dim(tspec_checker_t *c, const tspec_ast_entry_t *entry, const char *what,
                            int dim, tspec_dim_t *out_dim);
+/// Priorities other than 0 are not compiled: what the entry is applied to is marked.
+void tspec_check_priority(tspec_checker_t *c, const tspec_ast_entry_t *entry, tspec_range_t range);
 /// Index of a mesh axis, or -1 after a report.
 int tspec_check_mesh_axis(tspec_checker_t *c, tspec_ast_name_t name, const char *what, int dim);
 /// Every dim is '?', nothing is pending.
@@ -65,8 +67,9 @@ typedef struct tspec_axis_rule_t {
   tspec_range_t range;
   const char *entry; ///< "in logits", or NULL: all entries
   tspec_dim_t dim;   ///< what it gives
-  bool is_valid;     ///< its mesh axes exist
-  bool is_declared;  ///< the logical axis exists
+  const tspec_ast_entry_t *written;
+  bool is_valid;    ///< its mesh axes exist
+  bool is_declared; ///< the logical axis exists
   int nfired;
   int nblocked;             ///< dims that ended unsplit because of that
   const char *blocked_note; ///< the first one, in words
@@ -78,6 +81,7 @@ typedef struct tspec_axis_rule_t {
 typedef enum tspec_policy_t {
   TSPEC_POLICY_NONE,
   TSPEC_POLICY_FSDP,
+  TSPEC_POLICY_ABSENT, ///< checked, but not compiled
 } tspec_policy_t;
 
 /// One line of `shard params` or `shard values`.
@@ -89,7 +93,7 @@ typedef struct tspec_path_rule_t {
   bool is_values;
   const char *entry; ///< "in logits", or NULL
   tspec_policy_t policy;
-  int policy_axis; ///< mesh axis
+  int policy_axis; ///< mesh axis, if it takes one
   double policy_floor;
   bool is_valid;
   int nmatched;                           ///< values that it gave a sharding

@@ -17,6 +17,21 @@ tspec_cv_t tspec_cv_tensor(tspec_value_t *value) {
   return (tspec_cv_t){.kind = TSPEC_CV_TENSOR, .u.tensor = value};
 }
 
+tspec_cv_t tspec_cv_tuple(tspec_checker_t *c, size_t count, const tspec_cv_t *items) {
+  for (size_t i = 0; i < count; ++i) {
+    if (items[i].kind == TSPEC_CV_ERROR) {
+      return tspec_cv_error();
+    }
+  }
+  if (count < 2) {
+    return count == 1 ? items[0] : (tspec_cv_t){.kind = TSPEC_CV_NONE};
+  }
+  tspec_cvs_t *list = TSPEC_ARENA_NEW(c->arena, tspec_cvs_t, 1);
+  list->count = count;
+  list->items = tspec_arena_copy(c->arena, items, count * sizeof *items);
+  return (tspec_cv_t){.kind = TSPEC_CV_TUPLE, .u.list = list};
+}
+
 bool tspec_cv_is_error(tspec_cv_t cv) {
   return cv.kind == TSPEC_CV_ERROR;
 }
@@ -24,7 +39,7 @@ bool tspec_cv_is_error(tspec_cv_t cv) {
 void tspec_named_set(tspec_arena_t *arena, tspec_names_t *names, const char *name, tspec_cv_t cv,
                      tspec_range_t range) {
   tspec_named_t *named = TSPEC_ARENA_NEW(arena, tspec_named_t, 1);
-  *named = (tspec_named_t){name, cv, range};
+  *named = (tspec_named_t){.name = name, .cv = cv, .range = range};
   tspec_names_set(arena, names, name, named);
 }
 
@@ -56,7 +71,9 @@ void tspec_frame_add(tspec_checker_t *c, tspec_ast_name_t name, tspec_cv_t cv) {
     return;
   }
   tspec_named_set(c->arena, &frame->locals, name.text, cv, name.range);
-  TSPEC_VEC_PUSH(c->arena, &frame->live, tspec_frame_find(frame, name.text));
+  tspec_named_t *local = tspec_frame_find(frame, name.text);
+  local->scan = frame->scan;
+  TSPEC_VEC_PUSH(c->arena, &frame->live, local);
 }
 
 void tspec_frame_trim(tspec_checker_t *c, size_t nlive) {
@@ -138,7 +155,7 @@ bool tspec_check_lookup(tspec_checker_t *c, const char *name, tspec_range_t rang
     return true;
   }
   if (strcmp(name, "params") == 0) {
-    *out_cv = (tspec_cv_t){.kind = TSPEC_CV_ABSENT, .u.absent = "'params' as a tree"};
+    *out_cv = (tspec_cv_t){.kind = TSPEC_CV_PARAMS};
     return true;
   }
   return false;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "frontend/check_ops.h"
 #include "frontend/check_rules.h"
 #include "frontend/print.h"
 
@@ -77,15 +78,16 @@ static bool check_ref(tspec_checker_t *c, const tspec_ast_mesh_ref_t *ref, const
   return true;
 }
 
+void tspec_check_priority(tspec_checker_t *c, const tspec_ast_entry_t *entry, tspec_range_t range) {
+  if (entry->has_priority && entry->priority != 0) {
+    tspec_check_absent(
+        c, range, tspec_arena_printf(c->arena, "the priority '!%lld'", (long long)entry->priority));
+  }
+}
+
 bool tspec_check_entry_dim(tspec_checker_t *c, const tspec_ast_entry_t *entry, const char *what,
                            int dim, tspec_dim_t *out_dim) {
   bool ok = true;
-  if (entry->has_priority && entry->priority != 0) {
-    tspec_check_error(c, entry->range,
-                      "the priority '!%lld' is parsed, but not available in this version",
-                      (long long)entry->priority);
-    ok = false;
-  }
   tspec_axis_t *axes = TSPEC_ARENA_NEW(c->arena, tspec_axis_t, entry->nrefs);
   int naxes = 0;
   for (size_t i = 0; i < entry->nrefs; ++i) {
@@ -170,6 +172,7 @@ static bool add_use(tspec_checker_t *c, written_t *w, tspec_axis_t axis, int dim
 static bool add_dim(tspec_checker_t *c, written_t *w, const tspec_ast_entry_t *entry, int dim,
                     tspec_dim_t *out_dim) {
   bool ok = tspec_check_entry_dim(c, entry, w->what, dim, out_dim);
+  tspec_check_priority(c, entry, w->rule.line > 0 ? w->declared->range : entry->range);
   for (int i = 0; i < out_dim->naxes && ok; ++i) {
     ok = add_use(c, w, out_dim->axes[i], dim, entry->range);
   }

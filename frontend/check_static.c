@@ -6,7 +6,7 @@
 
 typedef struct walk_t {
   tspec_checker_t *c;
-  const tspec_fn_info_t *info;
+  const tspec_home_t *home;
   tspec_names_t members; ///< names that the module declares anywhere
 } walk_t;
 
@@ -29,18 +29,15 @@ static const tspec_global_t *find_callee(walk_t *w, const tspec_ast_expr_t *expr
       tspec_names_get(&w->members, expr->u.name) != NULL) {
     return NULL;
   }
-  return tspec_home_find(w->info->home, expr->u.name);
+  return tspec_home_find(w->home, expr->u.name);
 }
 
 static void walk_name(walk_t *w, const char *name, tspec_range_t range) {
   tspec_checker_t *c = w->c;
   bool known = tspec_frame_find(c->frame, name) != NULL ||
                tspec_names_get(&w->members, name) != NULL ||
-               tspec_home_find(w->info->home, name) != NULL ||
+               tspec_home_find(w->home, name) != NULL ||
                tspec_names_get(&c->builtins, name) != NULL || strcmp(name, "params") == 0;
-  if (!known && w->info->fn->kind == TSPEC_AST_FN_MANUAL) {
-    known = tspec_mesh_find(&c->program->mesh, name) >= 0;
-  }
   if (!known) {
     tspec_check_undeclared(c, name, range);
   }
@@ -66,6 +63,24 @@ static void check_arity(walk_t *w, const tspec_ast_expr_t *call) {
 static void walk_args(walk_t *w, const tspec_ast_args_t *args) {
   for (size_t i = 0; i < args->count; ++i) {
     walk_expr(w, args->items[i].value);
+  }
+}
+
+// Mesh axes of collectives have a namespace of their own.
+static void walk_call_args(walk_t *w, const tspec_ast_expr_t *call) {
+  const tspec_ast_expr_t *callee = call->u.call.callee;
+  bool is_hidden = callee->kind != TSPEC_AST_EXPR_NAME || find_callee(w, callee) != NULL ||
+                   tspec_frame_find(w->c->frame, callee->u.name) != NULL ||
+                   tspec_names_get(&w->members, callee->u.name) != NULL;
+  const tspec_builtin_t *builtin =
+      is_hidden ? NULL : tspec_names_get(&w->c->builtins, callee->u.name);
+  for (size_t i = 0; i < call->u.call.args.count; ++i) {
+    const tspec_ast_arg_t *arg = &call->u.call.args.items[i];
+    if (builtin != NULL && tspec_builtin_is_mesh_axis(builtin, i, arg->name.text)) {
+      tspec_builtin_eval_arg(w->c, builtin, i, arg);
+    } else {
+      walk_expr(w, arg->value);
+    }
   }
 }
 
@@ -114,7 +129,7 @@ static void walk_expr(walk_t *w, const tspec_ast_expr_t *expr) {
     break;
   case TSPEC_AST_EXPR_CALL:
     walk_expr(w, expr->u.call.callee);
-    walk_args(w, &expr->u.call.args);
+    walk_call_args(w, expr);
     check_arity(w, expr);
     break;
   case TSPEC_AST_EXPR_INDEX:
@@ -270,9 +285,9 @@ static void add_members(walk_t *w, const tspec_ast_decls_t *decls) {
   }
 }
 
-static void walk_signature(walk_t *w, const tspec_ast_fn_t *fn) {
-  for (size_t i = 0; i < fn->formals.count; ++i) {
-    const tspec_ast_formal_t *formal = &fn->formals.items[i];
+static void walk_formals(walk_t *w, const tspec_ast_formals_t *formals) {
+  for (size_t i = 0; i < formals->count; ++i) {
+    const tspec_ast_formal_t *formal = &formals->items[i];
     if (formal->value != NULL) {
       walk_expr(w, formal->value);
     }
@@ -281,6 +296,10 @@ static void walk_signature(walk_t *w, const tspec_ast_fn_t *fn) {
       bind_type_names(w, formal->type);
     }
   }
+}
+
+static void walk_signature(walk_t *w, const tspec_ast_fn_t *fn) {
+  walk_formals(w, &fn->formals);
   for (size_t i = 0; i < fn->formals.count; ++i) {
     if (fn->formals.items[i].type != NULL) {
       walk_type(w, fn->formals.items[i].type);
@@ -293,7 +312,7 @@ static void walk_signature(walk_t *w, const tspec_ast_fn_t *fn) {
 }
 
 static void walk_function(tspec_checker_t *c, const tspec_fn_info_t *info) {
-  walk_t w = {.c = c, .info = info};
+  walk_t w = {.c = c, .home = info->home};
   tspec_frame_t frame;
   tspec_frame_init(&frame, NULL, info->home, NULL);
   c->frame = &frame;
@@ -310,7 +329,37 @@ static void walk_function(tspec_checker_t *c, const tspec_fn_info_t *info) {
   c->frame = NULL;
 }
 
+static void walk_optimizer(tspec_checker_t *c, const tspec_global_t *optimizer) {
+  walk_t w = {.c = c, .home = optimizer->home};
+  const tspec_ast_decl_t *decl = optimizer->decl;
+  tspec_frame_t frame;
+  tspec_frame_init(&frame, NULL, optimizer->home, NULL);
+  c->frame = &frame;
+  walk_formals(&w, &decl->u.optimizer.formals);
+  for (size_t i = 0; i < decl->u.optimizer.nitems; ++i) {
+    if (decl->u.optimizer.items[i].kind != TSPEC_AST_OPT_UPDATE) {
+      add_local(&w, decl->u.optimizer.items[i].name);
+    }
+  }
+  for (size_t i = 0; i < decl->u.optimizer.nitems; ++i) {
+    const tspec_ast_opt_item_t *item = &decl->u.optimizer.items[i];
+    if (item->kind == TSPEC_AST_OPT_UPDATE) {
+      add_local(&w, item->param);
+      add_local(&w, item->grad);
+      walk_block(&w, &item->body);
+    }
+  }
+  tspec_check_flush_trace(c);
+  c->frame = NULL;
+}
+
 void tspec_check_unreached(tspec_checker_t *c) {
+  for (size_t i = 0; i < c->globals.count; ++i) {
+    const tspec_global_t *global = c->globals.items[i];
+    if (global->kind == TSPEC_GLOBAL_OPTIMIZER && !global->reached && global->home == &c->user) {
+      walk_optimizer(c, global);
+    }
+  }
   for (size_t i = 0; i < c->fns.count; ++i) {
     if (!c->fns.items[i]->reached && c->fns.items[i]->home == &c->user) {
       walk_function(c, c->fns.items[i]);

@@ -3,13 +3,10 @@
 #include "frontend/check_ops.h"
 #include "frontend/check_rules.h"
 
-static void check_block(tspec_checker_t *c, const tspec_ast_block_t *block);
-
 // ---- let -------------------------------------------------------------------------------------
 
-// What a let or a rebinding may hold: not several values, not none.
-static tspec_cv_t single_value(tspec_checker_t *c, tspec_cv_t cv, const char *name,
-                               tspec_range_t range) {
+tspec_cv_t tspec_check_single(tspec_checker_t *c, tspec_cv_t cv, const char *name,
+                              tspec_range_t range) {
   if (cv.kind == TSPEC_CV_TUPLE) {
     tspec_check_error(c, range, "'%s' would be %zu values; let (a, ..) = .. takes them apart", name,
                       cv.u.list->count);
@@ -70,63 +67,13 @@ static void check_let(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   }
   tspec_ast_name_t name = stmt->u.let.names.items[0];
   const char *const *axes = NULL;
-  cv = single_value(c, cv, name.text, stmt->u.let.value->range);
+  cv = tspec_check_single(c, cv, name.text, stmt->u.let.value->range);
   if (stmt->u.let.type != NULL) {
     const char *what = tspec_arena_printf(c->arena, "'%s'", name.text);
     tspec_operand_t operand = {cv, stmt->u.let.value->range};
     cv = tspec_check_fits(c, stmt->u.let.type, operand, what, &axes);
   }
   tspec_frame_add(c, name, place_let(c, name, cv, stmt->u.let.sharding, axes));
-}
-
-// ---- assignments -----------------------------------------------------------------------------
-
-static void assign_name(tspec_checker_t *c, const tspec_ast_expr_t *target, tspec_cv_t cv,
-                        tspec_range_t range) {
-  const char *name = target->u.name;
-  tspec_named_t *local = tspec_frame_find(c->frame, name);
-  if (local != NULL) {
-    local->cv = single_value(c, cv, name, range);
-    if (local->cv.kind == TSPEC_CV_TENSOR) {
-      const char *path = tspec_check_join_path(c, c->frame->path, name);
-      tspec_emit_constraint(c, (tspec_site_t){target->range, NULL}, local->cv.u.tensor, NULL, path);
-    }
-    return;
-  }
-  tspec_cv_t old;
-  if (!tspec_check_lookup(c, name, target->range, &old)) {
-    tspec_check_undeclared(c, name, target->range);
-    return;
-  }
-  if (old.kind == TSPEC_CV_SLOT || old.kind == TSPEC_CV_ABSENT) {
-    bool is_param = old.kind == TSPEC_CV_SLOT && !old.u.slot->is_state;
-    tspec_check_absent(c, target->range,
-                       tspec_arena_printf(c->arena, "assigning the %s '%s'",
-                                          is_param ? "parameter" : "state", name));
-  } else if (old.kind != TSPEC_CV_ERROR) {
-    tspec_check_error(c, target->range,
-                      "'%s' cannot be assigned: it is no local, state or parameter; 'let %s = ..' "
-                      "makes a local",
-                      name, name);
-    tspec_range_t declared;
-    if (tspec_check_declared_at(c, name, &declared)) {
-      tspec_check_note(c, declared, "'%s' is declared here", name);
-    }
-  }
-}
-
-static void check_assign(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
-  const tspec_ast_expr_t *target = stmt->u.assign.target;
-  tspec_cv_t cv = tspec_check_expr(c, stmt->u.assign.value);
-  if (target->kind == TSPEC_AST_EXPR_NAME) {
-    assign_name(c, target, cv, stmt->u.assign.value->range);
-  } else if (target->kind == TSPEC_AST_EXPR_INDEX) {
-    tspec_check_expr(c, target->u.index.base);
-    tspec_check_absent(c, target->range, "assigning a part of a tensor");
-  } else {
-    tspec_check_reference(c, target);
-    tspec_check_absent(c, target->range, "assigning the state of an instance");
-  }
 }
 
 // ---- return ----------------------------------------------------------------------------------
@@ -173,6 +120,11 @@ static void check_return(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
     tspec_check_error(c, stmt->range, "'return' inside a 'for': it stands last in its function");
     ok = false;
   }
+  if (c->frame->scan != NULL) {
+    tspec_check_error(c, stmt->range,
+                      "'return' inside a 'scan': its body ends with 'next' and 'emit'");
+    return;
+  }
   c->frame->returned = true;
   c->frame->result = ok ? join_returned(c, &values) : tspec_cv_error();
 }
@@ -187,7 +139,7 @@ static void check_for(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   ++c->frame->nloops;
   for (int64_t i = lo; ok && i < hi; ++i) {
     tspec_frame_add(c, stmt->u.loop.var, tspec_cv_number((double)i));
-    check_block(c, &stmt->u.loop.body);
+    tspec_check_block(c, &stmt->u.loop.body);
     tspec_frame_trim(c, nlive);
     ok = c->diag->nerrors == nerrors; // the other iterations would only say the same
   }
@@ -215,7 +167,7 @@ static void check_if(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
       return;
     }
     if (cond != 0) {
-      check_block(c, &arm->body);
+      tspec_check_block(c, &arm->body);
       return;
     }
   }
@@ -223,33 +175,13 @@ static void check_if(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
 
 // ---- all -------------------------------------------------------------------------------------
 
-static void check_update(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
-  const char *name = stmt->u.update.is_apply ? "'apply'" : "'minimize'";
-  tspec_check_absent(c, stmt->range, name);
-  tspec_check_expr(c, stmt->u.update.value);
-  for (size_t i = 0; i < stmt->u.update.nupdates; ++i) {
-    const tspec_ast_update_t *update = &stmt->u.update.updates[i];
-    const tspec_global_t *global = tspec_home_find(c->frame->home, update->optimizer.text);
-    if (global == NULL) {
-      tspec_check_undeclared(c, update->optimizer.text, update->optimizer.range);
-    } else if (global->kind != TSPEC_GLOBAL_OPTIMIZER) {
-      tspec_check_error(c, update->optimizer.range, "'%s' is no optimizer", global->name.text);
-    }
-    tspec_arg_values_t args;
-    tspec_check_args(c, &update->args, update->range, &args);
-  }
-  if (stmt->u.update.clip != NULL) {
-    tspec_check_expr(c, stmt->u.update.clip);
-  }
-}
-
 static void check_stmt(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   switch (stmt->kind) {
   case TSPEC_AST_STMT_LET:
     check_let(c, stmt);
     break;
   case TSPEC_AST_STMT_ASSIGN:
-    check_assign(c, stmt);
+    tspec_check_assign(c, stmt);
     break;
   case TSPEC_AST_STMT_RETURN:
     check_return(c, stmt);
@@ -261,10 +193,10 @@ static void check_stmt(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
     check_if(c, stmt);
     break;
   case TSPEC_AST_STMT_UPDATE:
-    check_update(c, stmt);
+    tspec_check_update(c, stmt);
     break;
   case TSPEC_AST_STMT_NEXT:
-    tspec_check_error(c, stmt->range, "'next' and 'emit' stand in the body of a 'scan' alone");
+    tspec_check_next(c, stmt);
     break;
   case TSPEC_AST_STMT_CALL:
     tspec_check_expr(c, stmt->u.call);
@@ -272,12 +204,14 @@ static void check_stmt(tspec_checker_t *c, const tspec_ast_stmt_t *stmt) {
   }
 }
 
-static void check_block(tspec_checker_t *c, const tspec_ast_block_t *block) {
+void tspec_check_block(tspec_checker_t *c, const tspec_ast_block_t *block) {
   size_t nlive = c->frame->live.count;
   for (size_t i = 0; i < block->count; ++i) {
-    if (c->frame->returned) {
-      tspec_check_error(c, block->items[i]->range,
-                        "this is never run: 'return' stands last in a function");
+    bool done = tspec_check_scan_is_done(c->frame->scan);
+    if (c->frame->returned || done) {
+      tspec_check_error(c, block->items[i]->range, "this is never run: %s",
+                        done ? "'next' and 'emit' stand last in a scan"
+                             : "'return' stands last in a function");
       break;
     }
     check_stmt(c, block->items[i]);
@@ -288,5 +222,5 @@ static void check_block(tspec_checker_t *c, const tspec_ast_block_t *block) {
 void tspec_check_body(tspec_checker_t *c, const tspec_ast_block_t *block) {
   c->frame->returned = false;
   c->frame->result = (tspec_cv_t){.kind = TSPEC_CV_NONE};
-  check_block(c, block);
+  tspec_check_block(c, block);
 }
