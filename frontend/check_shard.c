@@ -126,29 +126,44 @@ static void note_rule(tspec_checker_t *c, const written_t *w) {
   }
 }
 
-static const char *use_place(tspec_checker_t *c, const use_t *use) {
-  return use->dim < 0 ? "the pending axes" : tspec_arena_printf(c->arena, "dim %d", use->dim);
+static const char *use_place(tspec_checker_t *c, const written_t *w, const use_t *use) {
+  return use->dim < 0 ? "the pending axes"
+                      : tspec_arena_printf(c->arena, "dim %d (size %lld)", use->dim,
+                                           (long long)w->declared->type.dims[use->dim]);
+}
+
+// The edit that takes a second use away.
+static const char *use_fix(tspec_checker_t *c, const use_t *first, const use_t *second) {
+  const char *axis = tspec_axes_print(c->arena, &c->program->mesh, &second->axis, 1);
+  return second->dim < 0 ? tspec_arena_printf(c->arena, "take '%s' out of the pending axes", axis)
+                         : tspec_arena_printf(c->arena,
+                                              first->dim == second->dim &&
+                                                      tspec_axis_equal(first->axis, second->axis)
+                                                  ? "write '%s' once in dim %d"
+                                                  : "take '%s' out of dim %d",
+                                              axis, second->dim);
 }
 
 // Two pieces of one axis that no tensor can be split by.
 static void report_clash(tspec_checker_t *c, const written_t *w, const use_t *first,
                          const use_t *second) {
   const tspec_mesh_axis_t *axis = &c->program->mesh.axes[second->axis.axis];
-  const char *places[] = {use_place(c, first), use_place(c, second)};
+  const char *places[] = {use_place(c, w, first), use_place(c, w, second)};
   if (tspec_axis_overlap(first->axis, second->axis)) {
     tspec_check_error(
         c, second->range,
         "mesh axis '%s' (size %lld) is used twice for %s: by %s and by %s; a rank has "
-        "one place along it, so take it out of one",
-        axis->name, (long long)axis->size, w->what, places[0], places[1]);
+        "one place along it, so %s",
+        axis->name, (long long)axis->size, w->what, places[0], places[1],
+        use_fix(c, first, second));
   } else {
     tspec_check_error(
         c, second->range,
         "%s and %s of %s cut mesh axis '%s' (size %lld) in different ways: '%s' and '%s' have no "
-        "refinement in common, so take it out of one",
+        "refinement in common, so %s",
         places[0], places[1], w->what, axis->name, (long long)axis->size,
         tspec_axes_print(c->arena, &c->program->mesh, &first->axis, 1),
-        tspec_axes_print(c->arena, &c->program->mesh, &second->axis, 1));
+        tspec_axes_print(c->arena, &c->program->mesh, &second->axis, 1), use_fix(c, first, second));
   }
   tspec_check_note(c, first->range, "first used here");
   note_rule(c, w);
@@ -281,12 +296,14 @@ static bool fill_pending(tspec_checker_t *c, written_t *w, tspec_axis_t **out_ax
     if (!is_pending_allowed(w->declared->kind)) {
       tspec_check_error(c, pending->range,
                         "'%s(..)' on %s: inputs, results, parameters and state are complete; only "
-                        "a 'let' may be pending",
-                        tspec_reduce_name(pending->kind), w->what);
+                        "a 'let' may be pending, so take '%s(..)' out",
+                        tspec_reduce_name(pending->kind), w->what,
+                        tspec_reduce_name(pending->kind));
       return false;
     }
     if (i > 0 && pending->kind != *out_kind) {
-      tspec_check_error(c, pending->range, "%s cannot be pending by '%s' and by '%s'", w->what,
+      tspec_check_error(c, pending->range,
+                        "%s cannot be pending by '%s' and by '%s'; keep one of them", w->what,
                         tspec_reduce_name(*out_kind), tspec_reduce_name(pending->kind));
       return false;
     }
