@@ -430,30 +430,38 @@ bool tspec_builtin_per_dim(tspec_checker_t *c, const tspec_builtin_call_t *call,
   return true;
 }
 
+// One [lo, hi] of at least 0; `place`: "dim 1".
+static bool read_pad(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
+                     const char *place, tspec_cv_t pair, int64_t *lo, int64_t *hi) {
+  tspec_range_t range = call->args[index].range;
+  if (pair.kind != TSPEC_CV_LIST || pair.u.list->count != 2) {
+    tspec_check_error(c, range, "%s needs a pair [lo, hi] for %s, not %s",
+                      tspec_builtin_arg_text(c, call, index), place, tspec_check_describe(c, pair));
+    return false;
+  }
+  if (!tspec_cv_whole(c, pair.u.list->items[0], range, "a padding", lo) ||
+      !tspec_cv_whole(c, pair.u.list->items[1], range, "a padding", hi)) {
+    return false;
+  }
+  if (*lo < 0 || *hi < 0) {
+    tspec_check_error(c, range, "the padding of %s is [%lld, %lld]; it must be at least 0", place,
+                      (long long)*lo, (long long)*hi);
+  }
+  return *lo >= 0 && *hi >= 0;
+}
+
 bool tspec_builtin_pads(tspec_checker_t *c, const tspec_builtin_call_t *call, int index, int n,
                         const char *dim, int64_t *lo, int64_t *hi) {
   tspec_operand_t arg = call->args[index];
-  const char *what = tspec_builtin_arg_text(c, call, index);
   if (arg.cv.kind != TSPEC_CV_LIST || (int)arg.cv.u.list->count != n) {
-    tspec_check_error(c, arg.range, "%s needs a pair [lo, hi] for each of %d %ss", what, n, dim);
+    tspec_check_error(c, arg.range, "%s needs a pair [lo, hi] for each of %d %ss",
+                      tspec_builtin_arg_text(c, call, index), n, dim);
     return false;
   }
-  for (int i = 0; i < n; ++i) {
-    tspec_cv_t pair = arg.cv.u.list->items[i];
-    if (pair.kind != TSPEC_CV_LIST || pair.u.list->count != 2) {
-      tspec_check_error(c, arg.range, "%s needs a pair [lo, hi] for %s %d, not %s", what, dim, i,
-                        tspec_check_describe(c, pair));
-      return false;
-    }
-    if (!tspec_cv_whole(c, pair.u.list->items[0], arg.range, "a padding", &lo[i]) ||
-        !tspec_cv_whole(c, pair.u.list->items[1], arg.range, "a padding", &hi[i])) {
-      return false;
-    }
-    if (lo[i] < 0 || hi[i] < 0) {
-      tspec_check_error(c, arg.range, "the padding of %s %d is [%lld, %lld]; it must be at least 0",
-                        dim, i, (long long)lo[i], (long long)hi[i]);
-      return false;
-    }
+  bool ok = true;
+  for (int i = 0; ok && i < n; ++i) {
+    const char *place = tspec_arena_printf(c->arena, "%s %d", dim, i);
+    ok = read_pad(c, call, index, place, arg.cv.u.list->items[i], &lo[i], &hi[i]);
   }
-  return true;
+  return ok;
 }

@@ -62,8 +62,11 @@ tspec_cv_t tspec_builtin_take(tspec_checker_t *c, const tspec_builtin_call_t *ca
 tspec_cv_t tspec_builtin_take_along(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   tspec_value_t *x[2] = {rows(c, call)};
   int dim = 0;
-  if (x[0] == NULL || !tspec_builtin_dim(c, call, 2, x[0]->type.rank, &dim) ||
-      (x[1] = places(c, call, 1, x[0]->type.dims[dim])) == NULL) {
+  if (x[0] == NULL || !tspec_builtin_dim(c, call, 2, x[0]->type.rank, &dim)) {
+    return tspec_cv_error();
+  }
+  x[1] = places(c, call, 1, x[0]->type.dims[dim]);
+  if (x[1] == NULL) {
     return tspec_cv_error();
   }
   tspec_type_t from = x[0]->type, ids = x[1]->type;
