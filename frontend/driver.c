@@ -24,7 +24,8 @@ static bool needs_codegen(tspec_output_t output) {
 static bool only_looks(const tspec_command_t *command) {
   return command->output == NULL && !command->emit_given &&
          (command->dumps.count > 0 || command->report != TSPEC_REPORT_NONE ||
-          command->shardings != TSPEC_REPORT_NONE || command->check || command->list_rules);
+          command->shardings != TSPEC_REPORT_NONE || command->explain != TSPEC_REPORT_NONE ||
+          command->check || command->list_rules);
 }
 
 /// True if the program itself is the result, wherever the passes left it.
@@ -92,7 +93,8 @@ static int steps_needed(const tspec_command_t *command, const tspec_pipeline_t *
   if (command->shardings != TSPEC_REPORT_NONE) {
     count = max_int(count, steps_to_level(pipeline, TSPEC_LEVEL_SHARDED));
   }
-  if (command->report != TSPEC_REPORT_NONE || command->check) {
+  if (command->report != TSPEC_REPORT_NONE || command->explain != TSPEC_REPORT_NONE ||
+      command->check) {
     count = max_int(count, steps_to_level(pipeline, TSPEC_LEVEL_LOCAL));
   }
   if (makes_output(command)) {
@@ -252,6 +254,9 @@ static bool before_next(tspec_driver_t *driver, const char *next) {
 static bool before_pass(void *user, const char *name, tspec_program_t *program) {
   tspec_driver_t *driver = user;
   driver->program = program;
+  if (driver->command->explain != TSPEC_REPORT_NONE && strcmp(name, "propagate") == 0) {
+    driver->propagated = tspec_program_clone(program, driver->arena);
+  }
   if (driver->command->verbose) {
     fprintf(stderr, "tspecc: %s\n", name);
   }
@@ -384,7 +389,12 @@ static bool print_reports(tspec_driver_t *driver) {
   if (command->check && !driver->ended[TSPEC_LEVEL_LOCAL]) {
     return want_level(driver, TSPEC_LEVEL_LOCAL, "--check");
   }
+  if (command->explain != TSPEC_REPORT_NONE &&
+      !tspec_driver_explain(driver, &driver->explanation)) {
+    return false;
+  }
   return tspec_driver_write(driver, "-", tspec_buf_get(&driver->shardings)) &&
+         tspec_driver_write(driver, "-", tspec_buf_get(&driver->explanation)) &&
          tspec_driver_write(driver, "-", tspec_buf_get(&driver->report));
 }
 
@@ -524,6 +534,7 @@ static int compile(const tspec_command_t *command, int argc, const char *const *
   tspec_buf_deinit(&driver.shardings);
   tspec_buf_deinit(&driver.annotated);
   tspec_buf_deinit(&driver.report);
+  tspec_buf_deinit(&driver.explanation);
   tspec_driver_watch(0, NULL, NULL);
   return ok ? TSPEC_EXIT_OK : TSPEC_EXIT_DIAGNOSTICS;
 }

@@ -1,7 +1,7 @@
 // The parts of tspecc: driver.c reads the command and runs the pipeline, driver_backend.c opens
 // libtspec.so and plugins, driver_crash.c ends after internal errors, driver_dump.c prints
-// programs, driver_report.c the reports, driver_list.c the lists, driver_header.c the header of an
-// object file.
+// programs, driver_report.c the reports, driver_explain*.c explanations, driver_list.c the lists,
+// driver_header.c the header of an object file.
 #ifndef TSPEC_FRONTEND_DRIVER_H
 #define TSPEC_FRONTEND_DRIVER_H
 
@@ -29,9 +29,10 @@ typedef struct tspec_driver_t {
   const char *name;            ///< its name without folder and ending
   const tspec_ast_file_t *ast; ///< NULL for an .mlir file
   tspec_program_t *program;
-  tspec_program_t *whole; ///< a copy from before `partition`, for --check; else NULL
-  const char *tspecc_dir; ///< folder of the running tspecc
-  void *library;          ///< libtspec.so once it is open
+  tspec_program_t *whole;      ///< a copy from before `partition`, for --check; else NULL
+  tspec_program_t *propagated; ///< a copy from before `propagate`, for --explain; else NULL
+  const char *tspecc_dir;      ///< folder of the running tspecc
+  void *library;               ///< libtspec.so once it is open
   const tspec_backend_t *backend;
   tspec_backend_context_t *context;
   tspec_extra_passes_t extras;         ///< of plugins
@@ -41,6 +42,7 @@ typedef struct tspec_driver_t {
   tspec_buf_t shardings;               ///< --shardings, filled at the end of level sharded
   tspec_buf_t annotated;               ///< --emit=tspec, likewise
   tspec_buf_t report;                  ///< --report, at the end of level local
+  tspec_buf_t explanation;             ///< --explain, after all passes
 } tspec_driver_t;
 
 // ---- driver_backend.c ----
@@ -101,6 +103,12 @@ bool tspec_driver_check(tspec_driver_t *driver);
 void tspec_driver_report(const tspec_driver_t *driver, bool json, tspec_buf_t *buf);
 void tspec_driver_shardings(const tspec_driver_t *driver, bool json, tspec_buf_t *buf);
 void tspec_driver_annotate(const tspec_driver_t *driver, tspec_buf_t *buf);
+
+// ---- driver_explain.c ----
+
+/// Appends --explain. Errors: false after reporting: a value that there is not, or a program that
+/// was not propagated here.
+bool tspec_driver_explain(tspec_driver_t *driver, tspec_buf_t *buf);
 
 // ---- driver_header.c ----
 

@@ -1,85 +1,50 @@
 #include <string.h>
 
 #include "frontend/driver.h"
+#include "frontend/json.h"
 #include "passes/collectives.h"
 
-// ---- JSON ----
-
-static void put_json_string(tspec_buf_t *buf, const char *text) {
-  if (text == NULL) {
-    tspec_buf_puts(buf, "null");
-    return;
-  }
-  tspec_buf_puts(buf, "\"");
-  for (; *text != '\0'; text++) {
-    if (*text == '"' || *text == '\\') {
-      tspec_buf_printf(buf, "\\%c", *text);
-    } else if ((unsigned char)*text < 0x20) {
-      tspec_buf_printf(buf, "\\u%04x", (unsigned)*text);
-    } else {
-      tspec_buf_append(buf, text, 1);
-    }
-  }
-  tspec_buf_puts(buf, "\"");
-}
-
-static void put_json_dims(tspec_buf_t *buf, tspec_type_t type) {
-  tspec_buf_puts(buf, "[");
-  for (int i = 0; i < type.rank; i++) {
-    tspec_buf_printf(buf, "%s%lld", i > 0 ? ", " : "", (long long)type.dims[i]);
-  }
-  tspec_buf_puts(buf, "]");
-}
-
 // ---- --report ----
-
-static void put_json_mesh(tspec_buf_t *buf, const tspec_mesh_t *mesh) {
-  tspec_buf_puts(buf, "{");
-  for (int i = 0; i < mesh->naxes; i++) {
-    tspec_buf_puts(buf, i > 0 ? ", " : "");
-    put_json_string(buf, mesh->axes[i].name);
-    tspec_buf_printf(buf, ": %lld", (long long)mesh->axes[i].size);
-  }
-  tspec_buf_puts(buf, "}");
-}
 
 static void put_json_use(const tspec_driver_t *driver, const tspec_collective_use_t *use,
                          tspec_buf_t *buf) {
   const tspec_program_t *program = driver->program;
   tspec_arena_t *arena = driver->arena;
   tspec_buf_puts(buf, "{\"kind\": ");
-  put_json_string(buf, tspec_collective_name(use->kind));
+  tspec_json_string(buf, tspec_collective_name(use->kind));
   tspec_buf_puts(buf, ", \"axes\": [");
   for (int i = 0; i < use->naxes; i++) {
     tspec_buf_puts(buf, i > 0 ? ", " : "");
-    put_json_string(buf, tspec_axes_print(arena, &program->mesh, &use->axes[i], 1));
+    tspec_json_string(buf, tspec_axes_print(arena, &program->mesh, &use->axes[i], 1));
   }
   tspec_buf_printf(buf, "], \"bytes\": %lld, \"type\": ", (long long)use->bytes);
-  put_json_string(buf, tspec_type_print(arena, use->op->operands[0]->type));
+  tspec_json_string(buf, tspec_type_print(arena, use->op->operands[0]->type));
   tspec_buf_puts(buf, ", \"from\": ");
-  put_json_string(buf, tspec_sharding_print(arena, &program->mesh, use->op->operands[0]->sharding));
+  tspec_json_string(buf,
+                    tspec_sharding_print(arena, &program->mesh, use->op->operands[0]->sharding));
   tspec_buf_puts(buf, ", \"to\": ");
-  put_json_string(buf, tspec_sharding_print(arena, &program->mesh, use->op->results[0]->sharding));
+  tspec_json_string(buf,
+                    tspec_sharding_print(arena, &program->mesh, use->op->results[0]->sharding));
   tspec_buf_puts(buf, ", \"line\": ");
-  put_json_string(buf, tspec_range_brief(&driver->sources, use->op->range));
+  tspec_json_string(buf, tspec_range_brief(&driver->sources, use->op->range));
   tspec_buf_puts(buf, ", \"because\": ");
-  put_json_string(buf, use->op->because);
+  tspec_json_string(buf, use->op->because);
   tspec_buf_puts(buf, "}");
 }
 
 static void report_json(const tspec_driver_t *driver, tspec_buf_t *buf) {
   const tspec_program_t *program = driver->program;
   tspec_buf_puts(buf, "{\"program\": ");
-  put_json_string(buf, program->name);
+  tspec_json_string(buf, program->name);
   tspec_buf_puts(buf, ", \"mesh\": ");
-  put_json_mesh(buf, &program->mesh);
+  tspec_json_mesh(buf, &program->mesh);
   tspec_buf_puts(buf, ", \"entries\": [");
   for (int i = 0; i < program->nfuncs; i++) {
     tspec_collective_use_t *uses = NULL;
     int count = tspec_func_collectives(program, program->funcs[i], driver->arena, &uses);
     int64_t total = 0;
     tspec_buf_puts(buf, i > 0 ? ",\n {\"name\": " : "\n {\"name\": ");
-    put_json_string(buf, program->funcs[i]->name);
+    tspec_json_string(buf, program->funcs[i]->name);
     tspec_buf_puts(buf, ", \"collectives\": [");
     for (int j = 0; j < count; j++) {
       tspec_buf_puts(buf, j > 0 ? ",\n  " : "\n  ");
@@ -207,15 +172,15 @@ static const tspec_sharding_t *sharding_of(const tspec_driver_t *driver, const r
 static void put_json_row(const tspec_driver_t *driver, const row_t *row, tspec_buf_t *buf) {
   const tspec_sharding_t *sharding = sharding_of(driver, row);
   tspec_buf_puts(buf, "{\"entry\": ");
-  put_json_string(buf, row->entry);
+  tspec_json_string(buf, row->entry);
   tspec_buf_printf(buf, ", \"kind\": \"%s\", \"path\": ", row->kind);
-  put_json_string(buf, row->path);
+  tspec_json_string(buf, row->path);
   tspec_buf_printf(buf, ", \"dtype\": \"%s\", \"shape\": ", tspec_dtype_name(row->type.dtype));
-  put_json_dims(buf, row->type);
+  tspec_json_dims(buf, row->type);
   tspec_buf_puts(buf, ", \"sharding\": ");
-  put_json_string(buf, tspec_sharding_print(driver->arena, &driver->program->mesh, sharding));
+  tspec_json_string(buf, tspec_sharding_print(driver->arena, &driver->program->mesh, sharding));
   tspec_buf_puts(buf, ", \"block\": ");
-  put_json_dims(buf, tspec_sharding_local_type(driver->arena, sharding, row->type));
+  tspec_json_dims(buf, tspec_sharding_local_type(driver->arena, sharding, row->type));
   tspec_buf_puts(buf, "}");
 }
 

@@ -173,6 +173,26 @@ static bool set_dump_ir(parser_t *parser, const char *name, const char *value) {
   return true;
 }
 
+static bool set_explain(parser_t *parser, const char *name, const char *value) {
+  tspec_command_t *command = parser->command;
+  const char *json = value == NULL ? NULL : after_prefix(value, "json");
+  if (json != NULL && *json != '\0' && *json != ':') {
+    json = NULL; // a name that begins so
+  }
+  if (json != NULL) {
+    value = *json == ':' ? json + 1 : NULL;
+  }
+  if (value != NULL && *value == '\0') {
+    return fail(parser, name, value, "a value, json or json:VALUE");
+  }
+  command->explain =
+      json != NULL || command->explain == TSPEC_REPORT_JSON ? TSPEC_REPORT_JSON : TSPEC_REPORT_TEXT;
+  if (value != NULL) {
+    TSPEC_VEC_PUSH(parser->arena, &command->explained, value);
+  }
+  return true;
+}
+
 /// An option of the language's tools that has no code behind it in this build.
 static bool set_missing(parser_t *parser, const char *name, const char *value) {
   (void)value;
@@ -204,7 +224,11 @@ static const option_t kOptions[] = {
     {"--verify-each", TAKES_MAYBE, "off", "verify the program after each pass (default: on)",
      set_verify_each},
     {"--no-verify-each", TAKES_NONE, NULL, "the same as --verify-each=off", set_no_verify_each},
-    {"--explain", TAKES_MAYBE, "VALUE", "why values are split as they are", set_missing},
+    {"--explain", TAKES_MAYBE, "VALUE",
+     "why values are split as they are: of all, of VALUE (repeatable:\n"
+     "                          a let, input, parameter or result, NAME, PATH, ENTRY/NAME or\n"
+     "                          FILE:LINE), and of collectives; json or json:VALUE as JSON",
+     set_explain},
     {"--report", TAKES_MAYBE, "json", "the collectives of each entry and what they cost",
      set_report},
     {"--shardings", TAKES_MAYBE, "json", "sharding and block of each value", set_shardings},

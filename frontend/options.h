@@ -72,6 +72,8 @@ typedef struct tspec_command_t {
   bool verify_each;
   tspec_report_t report;
   tspec_report_t shardings;
+  tspec_report_t explain;
+  tspec_words_t explained; ///< the values that --explain names; none: all
   bool lint;
   bool strict;
   bool check;

@@ -87,10 +87,23 @@ int tspec_explain_first_effect(const tspec_explain_t *explain, int value);
 /// once per seed that could be one.
 tspec_reasons_t tspec_explain_reasons(tspec_explain_t *explain, int effect);
 
-/// How one reason (an index into `reasons`) leads to the effect while the seeds of the others are
-/// left out. Where the reason has several seeds: to the seed that the records lead to. In `arena`.
-tspec_chain_t tspec_explain_chain(tspec_explain_t *explain, int effect,
-                                  const tspec_reasons_t *reasons, int reason, tspec_arena_t *arena);
+/// Asks how one reason leads to its effect while the seeds of the others are left out. Where the
+/// reason has several seeds: to the seed that the records lead to.
+typedef struct tspec_chain_request_t {
+  int effect;
+  const tspec_reasons_t *reasons; ///< of the effect
+  int reason;                     ///< an index into them
+  tspec_chain_t chain;            ///< the answer, in `arena`
+} tspec_chain_request_t;
+
+/// Answers all; those with the same seeds left out share a run.
+void tspec_explain_chains(tspec_explain_t *explain, int count, tspec_chain_request_t *requests,
+                          tspec_arena_t *arena);
+
+/// The seed that a chain ends in, or -1.
+int tspec_explain_chain_seed(const tspec_explain_t *explain, const tspec_chain_t *chain);
+/// The reason that holds with nothing left out: where the records of the whole program lead to.
+int tspec_explain_recorded(tspec_explain_t *explain, int effect, const tspec_reasons_t *reasons);
 
 /// How often propagation ran.
 int tspec_explain_nruns(const tspec_explain_t *explain);

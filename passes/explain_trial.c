@@ -167,7 +167,7 @@ static void grow_slots(tspec_explain_t *explain) {
   }
 }
 
-bool tspec_explain_holds(tspec_explain_t *explain, const uint64_t *seeds, int effect) {
+int tspec_explain_trial(tspec_explain_t *explain, const uint64_t *seeds) {
   if (2 * (explain->trials.count + 1) > explain->nslots) {
     grow_slots(explain);
   }
@@ -177,5 +177,10 @@ bool tspec_explain_holds(tspec_explain_t *explain, const uint64_t *seeds, int ef
     TSPEC_VEC_PUSH(explain->arena, &explain->trials, trial);
     *slot = (int)explain->trials.count;
   }
-  return tspec_seed_set_has(explain->trials.items[*slot - 1].effects, effect);
+  return *slot - 1;
+}
+
+bool tspec_explain_holds(tspec_explain_t *explain, const uint64_t *seeds, int effect) {
+  int trial = tspec_explain_trial(explain, seeds);
+  return tspec_seed_set_has(explain->trials.items[trial].effects, effect);
 }

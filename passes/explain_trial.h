@@ -32,7 +32,9 @@ struct tspec_explain_t {
 /// Propagates with the seeds of a set alone; the map lies in `arena`.
 tspec_prop_map_t *tspec_explain_run(tspec_explain_t *explain, const uint64_t *seeds,
                                     tspec_arena_t *arena);
-/// True if the effect is there with these seeds. Runs at most once per set.
+/// The trial of a set, an index into `trials`: run at most once.
+int tspec_explain_trial(tspec_explain_t *explain, const uint64_t *seeds);
+/// True if the effect is there with these seeds.
 bool tspec_explain_holds(tspec_explain_t *explain, const uint64_t *seeds, int effect);
 
 /// Sets, in the explanation's arena.

@@ -135,13 +135,17 @@ const tspec_factor_rule_t *tspec_rule_builder_finish(tspec_rule_builder_t *build
 
 // ---- printing -----------------------------------------------------------------------------------
 
-static void print_factor(tspec_buf_t *buf, int factor) {
+const char *tspec_factor_name(tspec_arena_t *arena, int factor) {
   const int nletters = 'z' - 'i' + 1;
-  if (factor < nletters) {
-    tspec_buf_printf(buf, "%c", 'i' + factor);
-  } else {
-    tspec_buf_printf(buf, "z_%d", factor - nletters + 1);
-  }
+  return factor < nletters ? tspec_arena_printf(arena, "%c", 'i' + factor)
+                           : tspec_arena_printf(arena, "z_%d", factor - nletters + 1);
+}
+
+static void print_factor(tspec_buf_t *buf, int factor) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_buf_puts(buf, tspec_factor_name(&work, factor));
+  tspec_arena_deinit(&work);
 }
 
 static void print_maps(tspec_buf_t *buf, int nmaps, const tspec_factor_map_t *maps) {

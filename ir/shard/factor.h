@@ -76,6 +76,8 @@ void tspec_rule_builder_pointwise(tspec_rule_builder_t *builder);
 /// The finished rule, in the builder's arena.
 const tspec_factor_rule_t *tspec_rule_builder_finish(tspec_rule_builder_t *builder);
 
+/// The name under which a factor is printed: i to z, then z_1, z_2. In `arena`.
+const char *tspec_factor_name(tspec_arena_t *arena, int factor);
 /// "([i, k],[k, j])->([i, j]) {i=8, j=16, k=4} reduction={k}", as in `propagation.md` 2.1. In
 /// `arena`.
 const char *tspec_factor_rule_print(tspec_arena_t *arena, const tspec_factor_rule_t *rule);

@@ -312,6 +312,10 @@ const tspec_sharding_t *tspec_prop_sharding(const tspec_prop_graph_t *graph, int
   return seen->is_view ? seen->current : graph->values.items[tspec_prop_root(graph, value)].current;
 }
 
+const tspec_sharding_t *tspec_prop_initial(const tspec_prop_graph_t *graph, int value) {
+  return graph->values.items[tspec_prop_root(graph, value)].initial;
+}
+
 const tspec_causes_t *tspec_prop_causes(const tspec_prop_graph_t *graph) {
   return graph->causes;
 }
@@ -356,6 +360,10 @@ int tspec_prop_value_origin(const tspec_prop_graph_t *graph, int value) {
 
 int tspec_prop_op_origin(const tspec_prop_graph_t *graph, int op) {
   return node_at(graph, op)->origin;
+}
+
+const tspec_factor_rule_t *tspec_prop_op_rule(const tspec_prop_graph_t *graph, int op) {
+  return node_at(graph, op)->rule;
 }
 
 int tspec_prop_factor_dim(const tspec_prop_graph_t *graph, int op, int value, int factor, int nth) {

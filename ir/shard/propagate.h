@@ -114,6 +114,9 @@ void tspec_prop_run(tspec_prop_graph_t *graph, const tspec_prop_options_t *optio
 /// The sharding of a value, never NULL (all open and unsplit: nothing is known). Dims keep their
 /// openness, and the priorities that were written; see tspec_sharding_close.
 const tspec_sharding_t *tspec_prop_sharding(const tspec_prop_graph_t *graph, int value);
+/// What a value started with (that of all that share it, or of a constraint that it took over), or
+/// NULL.
+const tspec_sharding_t *tspec_prop_initial(const tspec_prop_graph_t *graph, int value);
 /// The record behind each axis, and what stayed undone.
 const tspec_causes_t *tspec_prop_causes(const tspec_prop_graph_t *graph);
 /// The value whose sharding `value` shares: members of a group, targets of an edge and views have
@@ -134,6 +137,8 @@ int tspec_prop_definition(const tspec_prop_graph_t *graph, int value);
 /// The caller's value or op that an id is a copy of; itself if it is none.
 int tspec_prop_value_origin(const tspec_prop_graph_t *graph, int value);
 int tspec_prop_op_origin(const tspec_prop_graph_t *graph, int op);
+/// The rule of an op (NULL: none) or of an edge.
+const tspec_factor_rule_t *tspec_prop_op_rule(const tspec_prop_graph_t *graph, int op);
 /// The dim on which a value that an op (or edge) reads or makes has a factor of its rule. A value
 /// may stand several times: its place number `nth` with the factor, operands first; -1: no more.
 int tspec_prop_factor_dim(const tspec_prop_graph_t *graph, int op, int value, int factor, int nth);

@@ -1,0 +1,200 @@
+// --explain=json. The schema stands in docs/explain.md.
+#include "frontend/driver_explain.h"
+#include "frontend/json.h"
+
+static void put_place(const tspec_explained_t *explained, const char *key, tspec_range_t range,
+                      tspec_buf_t *buf) {
+  tspec_json_text(buf, key,
+                  range.line == 0 ? NULL : tspec_range_brief(&explained->driver->sources, range));
+}
+
+static void put_axis_name(const tspec_explained_t *explained, tspec_axis_t axis, tspec_buf_t *buf) {
+  tspec_json_text(buf, "axis", tspec_axes_print(explained->arena, explained->mesh, &axis, 1));
+}
+
+/// "value": its name or null, "entry": null for parameters, "made_by": where it has no name.
+static void put_value_name(const tspec_explained_t *explained, const char *key, int value,
+                           tspec_buf_t *buf) {
+  const tspec_prop_site_t *site =
+      &explained->map->sites.items[tspec_prop_value_origin(explained->map->graph, value)];
+  const char *name = tspec_explained_name(explained, value);
+  tspec_json_text(buf, key, name);
+  tspec_json_text(buf, "entry", site->param >= 0 ? NULL : site->func->name);
+  if (name == NULL) {
+    tspec_json_text(buf, "made_by", tspec_explained_maker(explained, value));
+    put_place(explained, "made_at", site->value->range, buf);
+  }
+}
+
+static void put_said(const tspec_explained_t *explained, const tspec_said_t *said,
+                     tspec_buf_t *buf) {
+  bool is_rule = said != NULL && said->rule != NULL;
+  tspec_json_text(buf, "said_by", is_rule ? "rule" : "annotation");
+  tspec_json_text(buf, "rule", is_rule ? said->rule : NULL);
+  put_place(explained, "line", said == NULL ? (tspec_range_t){0} : said->range, buf);
+}
+
+static void put_seed(const tspec_explained_t *explained, int index, tspec_buf_t *buf) {
+  const tspec_seed_t *seed = tspec_explain_seed(explained->explain, index);
+  tspec_json_item(buf, 8);
+  tspec_buf_puts(buf, "{");
+  put_value_name(explained, "value", seed->value, buf);
+  tspec_json_number(buf, "dim", seed->dim);
+  put_axis_name(explained, seed->axis, buf);
+  put_said(explained, &seed->said, buf);
+  tspec_buf_puts(buf, "}");
+}
+
+static const char *factor_kind(const tspec_explained_t *explained, int op, int factor) {
+  static const char *const kinds[] = {
+      [TSPEC_FACTOR_PASS_THROUGH] = "pass-through",
+      [TSPEC_FACTOR_REDUCTION] = "reduction",
+      [TSPEC_FACTOR_NEED_REPLICATION] = "need-replication",
+      [TSPEC_FACTOR_PERMUTATION] = "permutation",
+  };
+  const tspec_factor_rule_t *rule = op < 0 ? NULL : tspec_prop_op_rule(explained->map->graph, op);
+  return rule == NULL || factor < 0 ? NULL : kinds[rule->factors[factor].kind];
+}
+
+/// The op that an axis went through or stopped at.
+static void put_op(const tspec_explained_t *explained, int id, int factor, tspec_buf_t *buf) {
+  const tspec_op_t *op = tspec_explained_op(explained, id);
+  tspec_json_text(buf, "op", op == NULL ? NULL : tspec_op_info(op->kind)->name);
+  tspec_json_text(buf, "spelling", op == NULL ? NULL : op->spelling);
+  put_place(explained, "line", op == NULL ? (tspec_range_t){0} : op->range, buf);
+  tspec_json_text(buf, "factor", factor < 0 ? NULL : tspec_factor_name(explained->arena, factor));
+  tspec_json_text(buf, "factor_kind", factor_kind(explained, id, factor));
+}
+
+static void put_step(const tspec_explained_t *explained, const tspec_chain_step_t *step,
+                     tspec_buf_t *buf) {
+  tspec_json_item(buf, 8);
+  tspec_buf_puts(buf, "{");
+  put_value_name(explained, "value", step->value, buf);
+  tspec_json_number(buf, "dim", step->dim);
+  put_axis_name(explained, step->axis, buf);
+  tspec_json_text(buf, "by", tspec_cause_kind_name(step->kind));
+  put_op(explained, step->op, step->factor, buf);
+  tspec_json_number(buf, "level", step->level);
+  tspec_json_number(buf, "priority", step->round);
+  tspec_buf_puts(buf, "}");
+}
+
+static void put_reason(const tspec_explained_t *explained, const tspec_reason_t *reason,
+                       const tspec_chain_t *chain, tspec_buf_t *buf) {
+  tspec_json_item(buf, 6);
+  tspec_buf_puts(buf, "{");
+  tspec_json_key(buf, "seeds");
+  tspec_buf_puts(buf, "[");
+  for (int i = 0; i < reason->nseeds; i++) {
+    put_seed(explained, reason->seeds[i], buf);
+  }
+  tspec_buf_puts(buf, "]");
+  tspec_json_key(buf, "chain");
+  tspec_buf_puts(buf, "[");
+  for (int i = 0; i < chain->count; i++) {
+    put_step(explained, &chain->steps[i], buf);
+  }
+  tspec_buf_puts(buf, "]}");
+}
+
+static void put_axis(const tspec_explained_t *explained, const tspec_explained_axis_t *axis,
+                     tspec_buf_t *buf) {
+  const tspec_effect_t *effect = tspec_explain_effect(explained->explain, axis->effect);
+  tspec_json_item(buf, 4);
+  tspec_buf_puts(buf, "{");
+  tspec_json_number(buf, "dim", effect->dim);
+  put_axis_name(explained, effect->axis, buf);
+  tspec_json_key(buf, "reasons");
+  tspec_buf_puts(buf, "[");
+  for (int i = 0; i < axis->reasons->count; i++) {
+    put_reason(explained, &axis->reasons->items[i],
+               &explained->chains.items[axis->first_chain + i].chain, buf);
+  }
+  tspec_buf_puts(buf, "]}");
+}
+
+static void put_refusal(const tspec_explained_t *explained, const tspec_refusal_t *refusal,
+                        tspec_buf_t *buf) {
+  tspec_json_item(buf, 4);
+  tspec_buf_puts(buf, "{");
+  tspec_json_number(buf, "dim", refusal->dim);
+  put_axis_name(explained, refusal->axis, buf);
+  tspec_json_text(buf, "reason", tspec_refusal_reason_name(refusal->reason));
+  tspec_json_text(buf, "because", tspec_explained_refusal(explained, refusal));
+  tspec_json_number(buf, "other_dim", refusal->other_dim);
+  tspec_json_key(buf, "from");
+  tspec_buf_puts(buf, "{");
+  put_value_name(explained, "value", refusal->source, buf);
+  tspec_json_number(buf, "dim", tspec_explained_source_dim(explained, refusal));
+  tspec_buf_puts(buf, "}");
+  put_op(explained, refusal->op, refusal->factor, buf);
+  tspec_buf_puts(buf, "}");
+}
+
+/// Dims that are not split because that was said.
+static void put_closed(const tspec_explained_t *explained, const tspec_explained_value_t *value,
+                       tspec_buf_t *buf) {
+  const tspec_sharding_t *initial =
+      value->value < 0 ? NULL : tspec_prop_initial(explained->map->graph, value->value);
+  tspec_json_key(buf, "closed");
+  tspec_buf_puts(buf, "[");
+  for (int d = 0; initial != NULL && d < initial->rank; d++) {
+    if (!initial->dims[d].open) {
+      tspec_json_item(buf, 4);
+      tspec_buf_puts(buf, "{");
+      tspec_json_number(buf, "dim", d);
+      put_said(explained, tspec_explained_start(explained, value->value, d), buf);
+      tspec_buf_puts(buf, "}");
+    }
+  }
+  tspec_buf_puts(buf, "]");
+}
+
+static void put_refusals(const tspec_explained_t *explained, int value, tspec_buf_t *buf) {
+  const tspec_causes_t *causes = tspec_prop_causes(explained->map->graph);
+  const tspec_refusal_t *refusal = value < 0 ? NULL : tspec_causes_first_refusal(causes, value);
+  tspec_json_key(buf, "refused");
+  tspec_buf_puts(buf, "[");
+  for (; refusal != NULL; refusal = tspec_causes_next_refusal(causes, refusal)) {
+    put_refusal(explained, refusal, buf);
+  }
+  tspec_buf_puts(buf, "]");
+}
+
+static void put_value(const tspec_explained_t *explained, const tspec_explained_value_t *value,
+                      tspec_buf_t *buf) {
+  tspec_json_item(buf, 2);
+  tspec_buf_puts(buf, "{");
+  tspec_json_text(buf, "entry", value->entry);
+  tspec_json_text(buf, "kind", value->kind);
+  tspec_json_text(buf, "path", value->path);
+  put_place(explained, "line", value->range, buf);
+  tspec_json_text(buf, "dtype", tspec_dtype_name(value->type.dtype));
+  tspec_json_key(buf, "shape");
+  tspec_json_dims(buf, value->type);
+  tspec_json_text(buf, "sharding",
+                  tspec_sharding_print(explained->arena, explained->mesh, value->sharding));
+  tspec_json_key(buf, "axes");
+  tspec_buf_puts(buf, "[");
+  for (int i = 0; i < value->naxes; i++) {
+    put_axis(explained, &explained->axes.items[value->first_axis + i], buf);
+  }
+  tspec_buf_puts(buf, "]");
+  put_closed(explained, value, buf);
+  put_refusals(explained, value->value, buf);
+  tspec_buf_puts(buf, "}");
+}
+
+void tspec_explained_put_json(const tspec_explained_t *explained, tspec_buf_t *buf) {
+  tspec_buf_puts(buf, "{");
+  tspec_json_text(buf, "program", explained->map->program->name);
+  tspec_json_key(buf, "mesh");
+  tspec_json_mesh(buf, explained->mesh);
+  tspec_json_key(buf, "values");
+  tspec_buf_puts(buf, "[");
+  for (size_t i = 0; i < explained->values.count; i++) {
+    put_value(explained, &explained->values.items[i], buf);
+  }
+  tspec_buf_puts(buf, "]}\n");
+}

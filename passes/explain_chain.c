@@ -1,0 +1,141 @@
+// How reasons lead to effects: the records of propagation, walked back.
+#include "passes/explain_trial.h"
+
+typedef struct walk_t {
+  const tspec_prop_graph_t *graph;
+  const tspec_causes_t *causes;
+  tspec_arena_t *arena;
+  TSPEC_VEC(tspec_chain_step_t) steps;
+} walk_t;
+
+/// Goes from a record to the one of its source. False where the chain ends.
+static bool step_back(const walk_t *walk, const tspec_cause_t *cause, tspec_chain_step_t *step) {
+  if (cause->kind == TSPEC_CAUSE_ANNOTATION) {
+    return false;
+  }
+  if (cause->kind == TSPEC_CAUSE_CONSTRAINT) {
+    step->value = tspec_prop_result(walk->graph, cause->op, 0);
+    return true;
+  }
+  if (cause->source < 0) {
+    return false;
+  }
+  step->value = cause->source;
+  step->axis = cause->axis;
+  if (cause->op < 0) { // a function's result: dim by dim
+    return true;
+  }
+  for (int nth = 0;; nth++) {
+    int dim = tspec_prop_factor_dim(walk->graph, cause->op, cause->source, cause->factor, nth);
+    if (dim < 0) {
+      return false;
+    }
+    const tspec_cause_t *source = tspec_causes_find(walk->causes, cause->source, dim, cause->axis);
+    if (source != NULL && source != cause) {
+      step->dim = dim;
+      return true;
+    }
+  }
+}
+
+static void walk_back(walk_t *walk, const tspec_effect_t *effect) {
+  tspec_chain_step_t step = {.value = effect->value, .dim = effect->dim, .axis = effect->axis};
+  for (size_t left = walk->causes->causes.count; left > 0; left--) {
+    const tspec_cause_t *cause = tspec_causes_find(walk->causes, step.value, step.dim, step.axis);
+    if (cause == NULL) {
+      return;
+    }
+    tspec_chain_step_t here = step;
+    here.value = tspec_prop_value_origin(walk->graph, step.value);
+    here.kind = cause->kind;
+    here.op = cause->op < 0 ? -1 : tspec_prop_op_origin(walk->graph, cause->op);
+    here.factor = cause->factor;
+    here.level = cause->level;
+    here.round = cause->round;
+    TSPEC_VEC_PUSH(walk->arena, &walk->steps, here);
+    if (!step_back(walk, cause, &step)) {
+      return;
+    }
+  }
+}
+
+static tspec_chain_t chain_of(const tspec_explain_t *explain, const tspec_prop_map_t *map,
+                              int effect, tspec_arena_t *arena) {
+  walk_t walk = {.graph = map->graph, .causes = tspec_prop_causes(map->graph), .arena = arena};
+  walk_back(&walk, &explain->effects.items[effect]);
+  return (tspec_chain_t){(int)walk.steps.count, walk.steps.items};
+}
+
+int tspec_explain_chain_seed(const tspec_explain_t *explain, const tspec_chain_t *chain) {
+  const tspec_prop_graph_t *graph = explain->map->graph;
+  const tspec_chain_step_t *last = chain->count == 0 ? NULL : &chain->steps[chain->count - 1];
+  int root = last == NULL ? -1 : tspec_prop_cause_value(graph, last->value);
+  for (int i = 0; last != NULL && i < (int)explain->seeds.count; i++) {
+    const tspec_seed_t *seed = &explain->seeds.items[i];
+    if (seed->dim == last->dim && tspec_axis_overlap(seed->axis, last->axis) &&
+        tspec_prop_cause_value(graph, seed->value) == root) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+int tspec_explain_recorded(tspec_explain_t *explain, int effect, const tspec_reasons_t *reasons) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_chain_t chain = chain_of(explain, explain->map, effect, &work);
+  int seed = tspec_explain_chain_seed(explain, &chain);
+  tspec_arena_deinit(&work);
+  for (int i = 0; i < reasons->count; i++) {
+    for (int k = 0; k < reasons->items[i].nseeds; k++) {
+      if (reasons->items[i].seeds[k] == seed) {
+        return i;
+      }
+    }
+  }
+  return 0;
+}
+
+// ---- many at once ----
+
+/// The trial whose records a request asks for.
+static int trial_of(tspec_explain_t *explain, const tspec_chain_request_t *request) {
+  tspec_seed_set_t seeds = tspec_seed_set_all(explain);
+  for (int i = 0; i < request->reasons->count; i++) {
+    const tspec_reason_t *reason = &request->reasons->items[i];
+    if (i != request->reason) {
+      tspec_seed_set_remove(seeds, reason->nseeds, reason->seeds);
+    }
+  }
+  return tspec_explain_trial(explain, seeds);
+}
+
+static void walk_all(tspec_explain_t *explain, const uint64_t *seeds, int first, const int *next,
+                     tspec_chain_request_t *requests, tspec_arena_t *arena) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  const tspec_prop_map_t *map = tspec_explain_run(explain, seeds, &work);
+  for (int i = first; i >= 0; i = next[i]) {
+    requests[i].chain = chain_of(explain, map, requests[i].effect, arena);
+  }
+  tspec_arena_deinit(&work);
+}
+
+void tspec_explain_chains(tspec_explain_t *explain, int count, tspec_chain_request_t *requests,
+                          tspec_arena_t *arena) {
+  int *trials = TSPEC_ARENA_NEW(explain->arena, int, count);
+  int *next = TSPEC_ARENA_NEW(explain->arena, int, count);
+  for (int i = 0; i < count; i++) {
+    trials[i] = trial_of(explain, &requests[i]);
+  }
+  int *first = TSPEC_ARENA_NEW(explain->arena, int, explain->trials.count);
+  for (int i = count - 1; i >= 0; i--) { // numbers + 1
+    next[i] = first[trials[i]] - 1;
+    first[trials[i]] = i + 1;
+  }
+  for (size_t i = 0; i < explain->trials.count; i++) {
+    if (first[i] > 0) {
+      walk_all(explain, explain->trials.items[i].seeds, first[i] - 1, next, requests, arena);
+    }
+  }
+}
