@@ -59,8 +59,8 @@ static void walk_back(walk_t *walk, const tspec_effect_t *effect) {
   }
 }
 
-static tspec_chain_t chain_of(const tspec_explain_t *explain, const tspec_prop_map_t *map,
-                              int effect, tspec_arena_t *arena) {
+tspec_chain_t tspec_explain_walk(const tspec_explain_t *explain, const tspec_prop_map_t *map,
+                                 int effect, tspec_arena_t *arena) {
   walk_t walk = {.graph = map->graph, .causes = tspec_prop_causes(map->graph), .arena = arena};
   walk_back(&walk, &explain->effects.items[effect]);
   return (tspec_chain_t){(int)walk.steps.count, walk.steps.items};
@@ -83,7 +83,7 @@ int tspec_explain_chain_seed(const tspec_explain_t *explain, const tspec_chain_t
 int tspec_explain_recorded(tspec_explain_t *explain, int effect, const tspec_reasons_t *reasons) {
   tspec_arena_t work;
   tspec_arena_init(&work);
-  tspec_chain_t chain = chain_of(explain, explain->map, effect, &work);
+  tspec_chain_t chain = tspec_explain_walk(explain, explain->map, effect, &work);
   int seed = tspec_explain_chain_seed(explain, &chain);
   tspec_arena_deinit(&work);
   for (int i = 0; i < reasons->count; i++) {
@@ -107,7 +107,7 @@ static int trial_of(tspec_explain_t *explain, const tspec_chain_request_t *reque
       tspec_seed_set_remove(seeds, reason->nseeds, reason->seeds);
     }
   }
-  return tspec_explain_trial(explain, seeds);
+  return tspec_explain_trial(explain, seeds, request->effect);
 }
 
 static void walk_all(tspec_explain_t *explain, const uint64_t *seeds, int first, const int *next,
@@ -116,7 +116,7 @@ static void walk_all(tspec_explain_t *explain, const uint64_t *seeds, int first,
   tspec_arena_init(&work);
   const tspec_prop_map_t *map = tspec_explain_run(explain, seeds, &work);
   for (int i = first; i >= 0; i = next[i]) {
-    requests[i].chain = chain_of(explain, map, requests[i].effect, arena);
+    requests[i].chain = tspec_explain_walk(explain, map, requests[i].effect, arena);
   }
   tspec_arena_deinit(&work);
 }
@@ -130,8 +130,13 @@ void tspec_explain_chains(tspec_explain_t *explain, int count, tspec_chain_reque
   }
   int *first = TSPEC_ARENA_NEW(explain->arena, int, explain->trials.count);
   for (int i = count - 1; i >= 0; i--) { // numbers + 1
-    next[i] = first[trials[i]] - 1;
-    first[trials[i]] = i + 1;
+    const tspec_trial_t *trial = &explain->trials.items[trials[i]];
+    if (trial->effect == requests[i].effect) {
+      requests[i].chain = trial->chain;
+    } else {
+      next[i] = first[trials[i]] - 1;
+      first[trials[i]] = i + 1;
+    }
   }
   for (size_t i = 0; i < explain->trials.count; i++) {
     if (first[i] > 0) {

@@ -106,7 +106,8 @@ tspec_prop_map_t *tspec_explain_run(tspec_explain_t *explain, const uint64_t *se
   tspec_prop_map_t *map =
       seeds == NULL ? tspec_prop_map_create(arena, explain->program, collect_seeds, explain)
                     : tspec_prop_map_create(arena, explain->program, select_seeds, &selection);
-  tspec_prop_run(map->graph, &(tspec_prop_options_t){.strategy = TSPEC_PROP_FULL});
+  tspec_prop_run(map->graph,
+                 &(tspec_prop_options_t){.strategy = TSPEC_PROP_FULL, .trial = seeds != NULL});
   explain->nruns++;
   return map;
 }
@@ -125,20 +126,24 @@ static bool covers(const tspec_dim_t *dim, tspec_axis_t axis) {
   return covered == axis.size;
 }
 
-static uint64_t *try_seeds(tspec_explain_t *explain, const uint64_t *seeds) {
+static tspec_trial_t try_seeds(tspec_explain_t *explain, const uint64_t *seeds, int effect) {
   tspec_arena_t work;
   tspec_arena_init(&work);
   const tspec_prop_map_t *map = tspec_explain_run(explain, seeds, &work);
   uint64_t *bits = TSPEC_ARENA_NEW(explain->arena, uint64_t, (explain->effects.count + 63) / 64);
   for (size_t i = 0; i < explain->effects.count; i++) {
-    const tspec_effect_t *effect = &explain->effects.items[i];
-    const tspec_sharding_t *sharding = tspec_prop_sharding(map->graph, effect->value);
-    if (covers(&sharding->dims[effect->dim], effect->axis)) {
+    const tspec_effect_t *at = &explain->effects.items[i];
+    const tspec_sharding_t *sharding = tspec_prop_sharding(map->graph, at->value);
+    if (covers(&sharding->dims[at->dim], at->axis)) {
       bits[i / 64] |= UINT64_C(1) << (i % 64);
     }
   }
+  tspec_trial_t trial = {tspec_seed_set_copy(explain, seeds), bits, effect, {0}};
+  if (tspec_seed_set_has(bits, effect)) {
+    trial.chain = tspec_explain_walk(explain, map, effect, explain->arena);
+  }
   tspec_arena_deinit(&work);
-  return bits;
+  return trial;
 }
 
 static size_t hash_set(const tspec_explain_t *explain, const uint64_t *seeds) {
@@ -167,13 +172,13 @@ static void grow_slots(tspec_explain_t *explain) {
   }
 }
 
-int tspec_explain_trial(tspec_explain_t *explain, const uint64_t *seeds) {
+int tspec_explain_trial(tspec_explain_t *explain, const uint64_t *seeds, int effect) {
   if (2 * (explain->trials.count + 1) > explain->nslots) {
     grow_slots(explain);
   }
   int *slot = find_slot(explain, seeds);
   if (*slot == 0) {
-    tspec_trial_t trial = {tspec_seed_set_copy(explain, seeds), try_seeds(explain, seeds)};
+    tspec_trial_t trial = try_seeds(explain, seeds, effect);
     TSPEC_VEC_PUSH(explain->arena, &explain->trials, trial);
     *slot = (int)explain->trials.count;
   }
@@ -181,6 +186,6 @@ int tspec_explain_trial(tspec_explain_t *explain, const uint64_t *seeds) {
 }
 
 bool tspec_explain_holds(tspec_explain_t *explain, const uint64_t *seeds, int effect) {
-  int trial = tspec_explain_trial(explain, seeds);
+  int trial = tspec_explain_trial(explain, seeds, effect);
   return tspec_seed_set_has(explain->trials.items[trial].effects, effect);
 }

@@ -11,6 +11,8 @@ typedef uint64_t *tspec_seed_set_t;
 typedef struct tspec_trial_t {
   const uint64_t *seeds;
   const uint64_t *effects; ///< bit per effect: it is there
+  int effect;              ///< the one that the trial was made for
+  tspec_chain_t chain;     ///< how it came about; none if it is not there
 } tspec_trial_t;
 
 struct tspec_explain_t {
@@ -32,8 +34,11 @@ struct tspec_explain_t {
 /// Propagates with the seeds of a set alone; the map lies in `arena`.
 tspec_prop_map_t *tspec_explain_run(tspec_explain_t *explain, const uint64_t *seeds,
                                     tspec_arena_t *arena);
-/// The trial of a set, an index into `trials`: run at most once.
-int tspec_explain_trial(tspec_explain_t *explain, const uint64_t *seeds);
+/// The trial of a set, an index into `trials`: run at most once. `effect`: what it is for.
+int tspec_explain_trial(tspec_explain_t *explain, const uint64_t *seeds, int effect);
+/// How an effect came about in a run, in `arena`.
+tspec_chain_t tspec_explain_walk(const tspec_explain_t *explain, const tspec_prop_map_t *map,
+                                 int effect, tspec_arena_t *arena);
 /// True if the effect is there with these seeds.
 bool tspec_explain_holds(tspec_explain_t *explain, const uint64_t *seeds, int effect);
 

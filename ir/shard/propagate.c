@@ -368,5 +368,7 @@ void tspec_prop_run(tspec_prop_graph_t *graph, const tspec_prop_options_t *optio
     engine.round = next;
   }
   refresh_views(graph);
-  tspec_prop_record_refusals(graph, &engine.spread, LAST_LEVEL);
+  if (!options->trial) {
+    tspec_prop_record_refusals(graph, &engine.spread, LAST_LEVEL);
+  }
 }

@@ -36,6 +36,7 @@ typedef enum tspec_prop_strategy_t {
 typedef struct tspec_prop_options_t {
   tspec_prop_strategy_t strategy;
   bool conservative; ///< no pieces of axes are propagated
+  bool trial;        ///< what stays undone is not recorded
 } tspec_prop_options_t;
 
 typedef enum tspec_prop_direction_t {
