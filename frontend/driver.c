@@ -235,6 +235,9 @@ static bool end_level(tspec_driver_t *driver) {
   if (command->report != TSPEC_REPORT_NONE && driver->report.length == 0) {
     tspec_driver_report(driver, command->report == TSPEC_REPORT_JSON, &driver->report);
   }
+  if (command->explain != TSPEC_REPORT_NONE && driver->collectives.length == 0) {
+    tspec_driver_explain_collectives(driver, &driver->collectives);
+  }
   if (level == TSPEC_LEVEL_KERNELS) {
     return tspec_expect_check(driver->program, TSPEC_EXPECT_MEMORY, &driver->diag);
   }
@@ -344,6 +347,7 @@ static bool run_passes(tspec_driver_t *driver) {
   const tspec_command_t *command = driver->command;
   tspec_options_t options = {.cpu = command->cpu == NULL ? "native" : command->cpu,
                              .lint = command->lint,
+                             .explain = command->explain != TSPEC_REPORT_NONE,
                              .strict = command->strict,
                              .verify_each = command->verify_each,
                              .nranks = tspec_mesh_nranks(&driver->program->mesh)};
@@ -534,6 +538,7 @@ static int compile(const tspec_command_t *command, int argc, const char *const *
   tspec_buf_deinit(&driver.shardings);
   tspec_buf_deinit(&driver.annotated);
   tspec_buf_deinit(&driver.report);
+  tspec_buf_deinit(&driver.collectives);
   tspec_buf_deinit(&driver.explanation);
   tspec_driver_watch(0, NULL, NULL);
   return ok ? TSPEC_EXIT_OK : TSPEC_EXIT_DIAGNOSTICS;

@@ -42,6 +42,7 @@ typedef struct tspec_driver_t {
   tspec_buf_t shardings;               ///< --shardings, filled at the end of level sharded
   tspec_buf_t annotated;               ///< --emit=tspec, likewise
   tspec_buf_t report;                  ///< --report, at the end of level local
+  tspec_buf_t collectives;             ///< of --explain, at the end of level local
   tspec_buf_t explanation;             ///< --explain, after all passes
 } tspec_driver_t;
 
@@ -106,8 +107,10 @@ void tspec_driver_annotate(const tspec_driver_t *driver, tspec_buf_t *buf);
 
 // ---- driver_explain.c ----
 
-/// Appends --explain. Errors: false after reporting: a value that there is not, or a program that
-/// was not propagated here.
+/// Appends what --explain tells of collectives.
+void tspec_driver_explain_collectives(tspec_driver_t *driver, tspec_buf_t *buf);
+/// Appends --explain, with `collectives` as they are. Errors: false after reporting: a value that
+/// there is not, or a program that was not propagated here.
 bool tspec_driver_explain(tspec_driver_t *driver, tspec_buf_t *buf);
 
 // ---- driver_header.c ----

@@ -55,6 +55,13 @@ const tspec_said_t *tspec_explained_start(const tspec_explained_t *explained, in
   return initial == NULL || initial->said == NULL ? NULL : &initial->said[dim];
 }
 
+int tspec_explained_constrained(const tspec_explained_t *explained, int value) {
+  const tspec_prop_site_t *site = site_of(explained, value);
+  const tspec_op_t *op = site->value == NULL ? NULL : site->value->def;
+  bool is_let = op != NULL && (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
+  return is_let && op->operands[0]->name == NULL ? op->operands[0]->id : -1;
+}
+
 // ---- what stayed undone ----
 
 int tspec_explained_source_dim(const tspec_explained_t *explained, const tspec_refusal_t *refusal) {
@@ -78,10 +85,10 @@ static const char *earlier(const tspec_explained_t *explained, const tspec_refus
     return tspec_arena_printf(explained->arena, ", of priority %d before %d", taken->round,
                               late->round);
   }
-  return taken->level < late->level
-             ? tspec_arena_printf(explained->arena, ", at op level %d before %d", taken->level,
-                                  late->level)
-             : "";
+  int level = late->level > refusal->level ? late->level : refusal->level;
+  return taken->level < level ? tspec_arena_printf(explained->arena, ", at op level %d before %d",
+                                                   taken->level, level)
+                              : "";
 }
 
 const char *tspec_explained_refusal(const tspec_explained_t *explained,

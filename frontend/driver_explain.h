@@ -47,6 +47,8 @@ const tspec_op_t *tspec_explained_op(const tspec_explained_t *explained, int op)
 const char *tspec_explained_said(const tspec_explained_t *explained, const tspec_said_t *said);
 /// What a value started with on a dim, or NULL.
 const tspec_said_t *tspec_explained_start(const tspec_explained_t *explained, int value, int dim);
+/// What the constraint of a let reads, if that has no name of its own: the same to the user. Or -1.
+int tspec_explained_constrained(const tspec_explained_t *explained, int value);
 /// The dim of a refused extension's source that has the factor.
 int tspec_explained_source_dim(const tspec_explained_t *explained, const tspec_refusal_t *refusal);
 /// Why an extension stayed undone, in words.

@@ -151,14 +151,19 @@ static void put_closed(const tspec_explained_t *explained, const tspec_explained
   tspec_buf_puts(buf, "]");
 }
 
-static void put_refusals(const tspec_explained_t *explained, int value, tspec_buf_t *buf) {
+static void put_refusals_of(const tspec_explained_t *explained, int value, tspec_buf_t *buf) {
   const tspec_causes_t *causes = tspec_prop_causes(explained->map->graph);
   const tspec_refusal_t *refusal = value < 0 ? NULL : tspec_causes_first_refusal(causes, value);
-  tspec_json_key(buf, "refused");
-  tspec_buf_puts(buf, "[");
   for (; refusal != NULL; refusal = tspec_causes_next_refusal(causes, refusal)) {
     put_refusal(explained, refusal, buf);
   }
+}
+
+static void put_refusals(const tspec_explained_t *explained, int value, tspec_buf_t *buf) {
+  tspec_json_key(buf, "refused");
+  tspec_buf_puts(buf, "[");
+  put_refusals_of(explained, value, buf);
+  put_refusals_of(explained, value < 0 ? -1 : tspec_explained_constrained(explained, value), buf);
   tspec_buf_puts(buf, "]");
 }
 
@@ -196,5 +201,7 @@ void tspec_explained_put_json(const tspec_explained_t *explained, tspec_buf_t *b
   for (size_t i = 0; i < explained->values.count; i++) {
     put_value(explained, &explained->values.items[i], buf);
   }
-  tspec_buf_puts(buf, "]}\n");
+  tspec_buf_puts(buf, "]");
+  tspec_json_key(buf, "collectives");
+  tspec_buf_printf(buf, "[%s]}\n", tspec_buf_get(&explained->driver->collectives));
 }

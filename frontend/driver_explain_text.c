@@ -194,9 +194,8 @@ static void put_whole_dim(const tspec_explained_t *explained, const char *head, 
 }
 
 static void put_refusals(const tspec_explained_t *explained, const char *head, int value,
-                         tspec_buf_t *buf) {
+                         tspec_names_t *seen, tspec_buf_t *buf) {
   const tspec_causes_t *causes = tspec_prop_causes(explained->map->graph);
-  tspec_names_t seen = {0};
   for (const tspec_refusal_t *refusal = tspec_causes_first_refusal(causes, value); refusal != NULL;
        refusal = tspec_causes_next_refusal(causes, refusal)) {
     const tspec_op_t *op = tspec_explained_op(explained, refusal->op);
@@ -211,8 +210,8 @@ static void put_refusals(const tspec_explained_t *explained, const char *head, i
                                                              : tspec_op_info(op->kind)->name,
                                         place_of(explained, op->range)),
         tspec_explained_refusal(explained, refusal));
-    if (tspec_names_get(&seen, text) == NULL) {
-      tspec_names_set(explained->arena, &seen, text, (void *)text);
+    if (tspec_names_get(seen, text) == NULL) {
+      tspec_names_set(explained->arena, seen, text, (void *)text);
       tspec_buf_puts(buf, text);
     }
   }
@@ -224,7 +223,8 @@ static const char *head_of(const tspec_explained_t *explained,
   const char *name =
       value->path != NULL ? value->path : tspec_explained_maker(explained, value->value);
   return tspec_arena_printf(
-      explained->arena, "%s%s%s %s", name, several ? " in " : "", several ? value->entry : "",
+      explained->arena, "%s%s%s%s %s", strcmp(value->kind, "result") == 0 ? "result " : "", name,
+      several ? " in " : "", several ? value->entry : "",
       tspec_sharding_print(explained->arena, explained->mesh, value->sharding));
 }
 
@@ -253,11 +253,17 @@ static void put_value(const tspec_explained_t *explained, const tspec_explained_
   if (value->type.rank == 0) {
     tspec_buf_printf(buf, "%s: a scalar\n", head);
   }
-  put_refusals(explained, head, value->value, buf);
+  tspec_names_t seen = {0};
+  put_refusals(explained, head, value->value, &seen, buf);
+  int read = tspec_explained_constrained(explained, value->value);
+  if (read >= 0) {
+    put_refusals(explained, head, read, &seen, buf);
+  }
 }
 
 void tspec_explained_put_text(const tspec_explained_t *explained, tspec_buf_t *buf) {
   for (size_t i = 0; i < explained->values.count; i++) {
     put_value(explained, &explained->values.items[i], buf);
   }
+  tspec_buf_puts(buf, tspec_buf_get(&explained->driver->collectives));
 }

@@ -54,6 +54,8 @@ struct tspec_op_t {
   tspec_range_t range;
   const char *spelling; ///< what the user wrote ("@", "mean"), or NULL
   const char *because; ///< for ops that the compiler made: "all_reduce for 'dot'"; NULL: the user's
+  const struct tspec_decided_t *decided; ///< of conversions and collectives, where --explain asks:
+                                         ///< what they are for (passes/decisions.h); else NULL
   tspec_op_t *prev, *next;
   void *foreign_attrs; ///< attributes of others, kept over export and import (MlirAttribute
                        ///< dictionary), or NULL
@@ -189,8 +191,8 @@ void tspec_value_replace(tspec_func_t *func, tspec_value_t *from, tspec_value_t 
 int tspec_func_number(tspec_func_t *func);
 /// Removes ops that nothing reads, from the end.
 void tspec_func_remove_dead(tspec_func_t *func);
-/// A deep copy in `arena` (which may be another one). `causes`, `kernels` and foreign attributes
-/// are shared with the original.
+/// A deep copy in `arena` (which may be another one). `causes`, `kernels`, what is `decided` and
+/// foreign attributes are shared with the original.
 tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena);
 
 // ---- reading

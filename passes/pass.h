@@ -13,6 +13,7 @@
 typedef struct tspec_options_t {
   const char *cpu; ///< "native", "x86-64-v3", ...
   bool lint;       ///< print warnings about costs
+  bool explain;    ///< record decisions (passes/decisions.h)
   bool strict;     ///< warnings are errors
   bool verify_each;
   int64_t nranks; ///< of the mesh

@@ -5,6 +5,7 @@
 #include "ir/base/vec.h"
 #include "ir/shard/choose.h"
 #include "ir/shard/decompose.h"
+#include "passes/decisions.h"
 #include "passes/pass.h"
 #include "passes/pending.h"
 #include "passes/steps.h"
@@ -24,6 +25,7 @@ typedef struct reshard_t {
   TSPEC_VEC(tspec_value_t *) current; // by id: what reads the value now
   TSPEC_VEC(int) heads;               // by id: first conversion
   TSPEC_VEC(converted_t) converted;
+  const tspec_decision_t *decision; // about the op in work; NULL: none, or not recorded
 } reshard_t;
 
 static const char *spelling_of(const tspec_op_t *op) {
@@ -34,6 +36,21 @@ static void note_value(reshard_t *pass, tspec_value_t *value) {
   value->id = (int)pass->current.count;
   TSPEC_VEC_PUSH(pass->run->scratch, &pass->current, value);
   TSPEC_VEC_PUSH(pass->run->scratch, &pass->heads, -1);
+}
+
+static bool records(const reshard_t *pass) {
+  return pass->run->options != NULL && pass->run->options->explain;
+}
+
+// What a conversion of `value` is for.
+static const tspec_decided_t *decided(const reshard_t *pass, const tspec_value_t *value,
+                                      const tspec_op_t *reason) {
+  if (!records(pass)) {
+    return NULL;
+  }
+  tspec_decided_t *made = TSPEC_ARENA_NEW(pass->arena, tspec_decided_t, 1);
+  *made = (tspec_decided_t){reason == NULL ? NULL : pass->decision, value->name};
+  return made;
 }
 
 // The value as `wanted`: itself, a conversion made before, or a new one before `before`.
@@ -62,6 +79,7 @@ static tspec_value_t *convert(reshard_t *pass, tspec_value_t *value, const tspec
                           .because = tspec_arena_printf(pass->arena, "reshard for '%s'", why)},
       pass->run->diag);
   TSPEC_CHECK(op != NULL);
+  op->decided = decided(pass, value, reason);
   op->results[0]->sharding = wanted;
   note_value(pass, op->results[0]);
   TSPEC_VEC_PUSH(pass->run->scratch, &pass->converted,
@@ -133,13 +151,16 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
                        : tspec_sharding_complete(pass->arena, own);
     types[i] = op->operands[i]->type;
   }
-  tspec_choice_t choice = tspec_choose(
-      pass->arena, &pass->program->mesh,
-      &(tspec_choose_op_t){.rule = rules->rule(&view, &work, false),
-                           .types = types,
-                           .shardings = shardings,
-                           .keeps_elements = (rules->traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0,
-                           .executable = true});
+  const tspec_mesh_t *mesh = &pass->program->mesh;
+  tspec_choose_op_t choose = {.rule = rules->rule(&view, &work, false),
+                              .types = types,
+                              .shardings = shardings,
+                              .keeps_elements = (rules->traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0,
+                              .executable = true};
+  tspec_choice_t choice = tspec_choose(pass->arena, mesh, &choose);
+  pass->decision = records(pass)
+                       ? tspec_decision_of_vote(pass->arena, mesh, op, &choose, wanted, &choice)
+                       : NULL;
   lint_unsplit(pass, op, &choice);
   for (int i = 0; i < op->noperands; i++) {
     op->operands[i] = convert(pass, op->operands[i], choice.tensors[i], op, op);
@@ -151,6 +172,7 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
 // A constraint or a conversion that was written: what it reads, laid out as it says.
 static void fit_identity(reshard_t *pass, tspec_op_t *op) {
   tspec_value_t *result = op->results[0];
+  pass->decision = NULL;
   tspec_value_t *placed = convert(pass, op->operands[0], result->sharding, op, op);
   if (placed->name == NULL) {
     placed->name = result->name;

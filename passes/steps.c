@@ -46,6 +46,7 @@ tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_
                                                                         name, spelling)},
                       run->diag);
   TSPEC_CHECK(op != NULL);
+  op->decided = reason->decided;
   op->results[0]->sharding = step->to;
   op->results[0]->range = reason->results[0]->range;
   return op;

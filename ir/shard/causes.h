@@ -65,6 +65,7 @@ typedef struct tspec_refusal_t {
   int op;
   int factor;
   int other_dim; ///< with AXIS_USED: where the axis is; else -1
+  int level;     ///< the first op priority level at which the op could have done it; -1: none
   int next;      ///< next record of the same value, or -1
 } tspec_refusal_t;
 

@@ -58,6 +58,17 @@ static tspec_refusal_reason_t reason_of(const recorder_t *recorder, int tensor, 
   return (allowed & wanted) == 0 ? TSPEC_REFUSAL_LEVEL : TSPEC_REFUSAL_CONFLICT;
 }
 
+/// The first level at which the op lets the factor's axes into a tensor, or -1.
+static int first_level(const recorder_t *recorder, int tensor, int factor) {
+  unsigned wanted = tensor >= recorder->node->noperands ? TSPEC_PROP_FORWARD : TSPEC_PROP_BACKWARD;
+  for (int level = 0; level <= recorder->level; level++) {
+    if ((tspec_prop_factor_direction(recorder->node, factor, level) & wanted) != 0) {
+      return level;
+    }
+  }
+  return -1;
+}
+
 static void record(recorder_t *recorder, int tensor, int factor, tspec_refusal_t refusal,
                    int source) {
   tspec_prop_graph_t *graph = recorder->graph;
@@ -66,6 +77,7 @@ static void record(recorder_t *recorder, int tensor, int factor, tspec_refusal_t
   refusal.source = tspec_prop_tensor(recorder->node, source);
   refusal.op = recorder->node_id;
   refusal.factor = factor;
+  refusal.level = first_level(recorder, tensor, factor);
   tspec_causes_add_refusal(graph->causes, refusal);
 }
 

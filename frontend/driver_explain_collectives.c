@@ -1,0 +1,181 @@
+// What --explain tells of collectives: for which op, which conversion, and what the op could have
+// had instead.
+#include <string.h>
+
+#include "frontend/driver.h"
+#include "frontend/json.h"
+#include "passes/collectives.h"
+#include "passes/decisions.h"
+
+typedef struct writer_t {
+  const tspec_driver_t *driver;
+  tspec_arena_t *arena;
+  const tspec_mesh_t *mesh;
+  tspec_buf_t *buf;
+} writer_t;
+
+static const char *sharding_text(const writer_t *writer, const tspec_sharding_t *sharding) {
+  return tspec_sharding_print(writer->arena, writer->mesh, sharding);
+}
+
+static const tspec_decision_t *decision_of(const tspec_collective_use_t *use) {
+  return use->op->decided == NULL ? NULL : use->op->decided->decision;
+}
+
+/// What is converted: its name, or NULL.
+static const char *value_of(const tspec_collective_use_t *use) {
+  if (use->op->decided != NULL && use->op->decided->value != NULL) {
+    return use->op->decided->value;
+  }
+  return use->op->operands[0]->name;
+}
+
+// ---- which ----
+
+/// True if a wanted value, given as in a path or by its last part, is `name`.
+static bool is_wanted_name(const char *wanted, const char *name) {
+  size_t length = name == NULL ? 0 : strlen(name);
+  size_t tail = strlen(wanted);
+  if (name == NULL) {
+    return false;
+  }
+  return strcmp(name, wanted) == 0 ||
+         (length > tail && name[length - tail - 1] == '/' &&
+          strcmp(name + length - tail, wanted) == 0) ||
+         (tail > length && wanted[tail - length - 1] == '/' &&
+          strcmp(wanted + tail - length, name) == 0);
+}
+
+/// Collectives of the values that are named: that convert one, or belong to an op that reads or
+/// makes one.
+static bool is_wanted(const writer_t *writer, const tspec_collective_use_t *use) {
+  const tspec_words_t *wanted = &writer->driver->command->explained;
+  const tspec_decision_t *decision = decision_of(use);
+  for (size_t i = 0; i < wanted->count; i++) {
+    if (is_wanted_name(wanted->items[i], value_of(use)) ||
+        is_wanted_name(wanted->items[i], use->op->results[0]->name) ||
+        strcmp(tspec_range_brief(&writer->driver->sources, use->op->range), wanted->items[i]) ==
+            0) {
+      return true;
+    }
+    for (int t = 0; decision != NULL && t < decision->noperands + decision->nresults; t++) {
+      if (is_wanted_name(wanted->items[i], decision->names[t])) {
+        return true;
+      }
+    }
+  }
+  return wanted->count == 0;
+}
+
+// ---- text ----
+
+/// "h [data, model], w2 [model, -] -> [data, -] sum(model)"
+static void put_layout(const writer_t *writer, const tspec_decision_t *decision,
+                       const tspec_sharding_t *const *tensors) {
+  for (int t = 0; t < decision->noperands + decision->nresults; t++) {
+    const char *name = decision->names[t];
+    tspec_buf_puts(writer->buf, t == 0 ? "" : t == decision->noperands ? " -> " : ", ");
+    tspec_buf_printf(writer->buf, "%s%s%s", name == NULL ? "" : name, name == NULL ? "" : " ",
+                     sharding_text(writer, tensors[t]));
+  }
+}
+
+static void put_candidate(const writer_t *writer, const tspec_decision_t *decision,
+                          const tspec_candidate_t *candidate) {
+  tspec_buf_printf(writer->buf, "    %s, %lld bytes: ", candidate->what,
+                   (long long)candidate->bytes);
+  put_layout(writer, decision, candidate->tensors);
+  tspec_buf_puts(writer->buf, "\n");
+}
+
+static void put_text_use(const writer_t *writer, const tspec_collective_use_t *use) {
+  const tspec_op_t *op = use->op;
+  const char *value = value_of(use);
+  tspec_buf_printf(writer->buf, "  %s over %s, %lld bytes: %s%s%s -> %s, for '%s' (%s)\n",
+                   tspec_collective_name(use->kind),
+                   tspec_axes_print(writer->arena, writer->mesh, use->axes, use->naxes),
+                   (long long)use->bytes, value == NULL ? "" : value, value == NULL ? "" : " ",
+                   sharding_text(writer, op->operands[0]->sharding),
+                   sharding_text(writer, op->results[0]->sharding),
+                   op->spelling != NULL ? op->spelling : "return",
+                   tspec_range_brief(&writer->driver->sources, op->range));
+  const tspec_decision_t *decision = decision_of(use);
+  for (size_t i = 0; decision != NULL && i < decision->candidates.count; i++) {
+    put_candidate(writer, decision, &decision->candidates.items[i]);
+  }
+}
+
+// ---- JSON ----
+
+static void put_json_layout(const writer_t *writer, const char *key, int count,
+                            const tspec_sharding_t *const *tensors) {
+  tspec_json_key(writer->buf, key);
+  tspec_buf_puts(writer->buf, "[");
+  for (int t = 0; t < count; t++) {
+    tspec_buf_puts(writer->buf, t > 0 ? ", " : "");
+    tspec_json_string(writer->buf, sharding_text(writer, tensors[t]));
+  }
+  tspec_buf_puts(writer->buf, "]");
+}
+
+static void put_json_candidates(const writer_t *writer, const tspec_decision_t *decision) {
+  tspec_buf_t *buf = writer->buf;
+  tspec_json_key(buf, "candidates");
+  tspec_buf_puts(buf, "[");
+  for (size_t i = 0; decision != NULL && i < decision->candidates.count; i++) {
+    const tspec_candidate_t *candidate = &decision->candidates.items[i];
+    tspec_json_item(buf, 4);
+    tspec_buf_puts(buf, "{");
+    tspec_json_text(buf, "what", candidate->what);
+    tspec_json_number(buf, "bytes", candidate->bytes);
+    put_json_layout(writer, "operands", decision->noperands, candidate->tensors);
+    put_json_layout(writer, "results", decision->nresults,
+                    candidate->tensors + decision->noperands);
+    tspec_buf_puts(buf, "}");
+  }
+  tspec_buf_puts(buf, "]");
+}
+
+static void put_json_use(const writer_t *writer, const char *entry,
+                         const tspec_collective_use_t *use) {
+  tspec_buf_t *buf = writer->buf;
+  const tspec_op_t *op = use->op;
+  tspec_buf_puts(buf, buf->length == 0 ? "\n  {" : ",\n  {");
+  tspec_json_text(buf, "entry", entry);
+  tspec_json_text(buf, "kind", tspec_collective_name(use->kind));
+  put_json_layout(
+      writer, "shardings", 2,
+      (const tspec_sharding_t *const[]){op->operands[0]->sharding, op->results[0]->sharding});
+  tspec_json_text(buf, "value", value_of(use));
+  tspec_json_number(buf, "bytes", use->bytes);
+  tspec_json_text(buf, "for", op->spelling);
+  tspec_json_text(buf, "line", tspec_range_brief(&writer->driver->sources, op->range));
+  put_json_candidates(writer, decision_of(use));
+  tspec_buf_puts(buf, "}");
+}
+
+void tspec_driver_explain_collectives(tspec_driver_t *driver, tspec_buf_t *buf) {
+  const tspec_program_t *program = driver->program;
+  writer_t writer = {driver, driver->arena, &program->mesh, buf};
+  bool json = driver->command->explain == TSPEC_REPORT_JSON;
+  for (int i = 0; i < program->nfuncs; i++) {
+    const tspec_func_t *func = program->funcs[i];
+    tspec_collective_use_t *uses = NULL;
+    int count = tspec_func_collectives(program, func, driver->arena, &uses);
+    bool any = false;
+    for (int u = 0; u < count; u++) {
+      if (!is_wanted(&writer, &uses[u])) {
+        continue;
+      }
+      if (json) {
+        put_json_use(&writer, func->name, &uses[u]);
+        continue;
+      }
+      if (!any) {
+        tspec_buf_printf(buf, "collectives of %s\n", func->name);
+      }
+      any = true;
+      put_text_use(&writer, &uses[u]);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+#include "passes/decisions.h"
+
+#include "ir/shard/decompose.h"
+
+tspec_decision_t *tspec_decision_create(tspec_arena_t *arena, const tspec_op_t *op,
+                                        const tspec_sharding_t *const *wanted) {
+  int ntensors = op->noperands + op->nresults;
+  const char **names = TSPEC_ARENA_NEW(arena, const char *, ntensors);
+  tspec_type_t *types = TSPEC_ARENA_NEW(arena, tspec_type_t, ntensors);
+  const tspec_sharding_t **given = TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, ntensors);
+  for (int t = 0; t < ntensors; t++) {
+    bool is_operand = t < op->noperands;
+    const tspec_value_t *value = is_operand ? op->operands[t] : op->results[t - op->noperands];
+    names[t] = value->name;
+    types[t] = value->type;
+    given[t] = is_operand ? value->sharding : wanted[t - op->noperands];
+  }
+  tspec_decision_t *decision = TSPEC_ARENA_NEW(arena, tspec_decision_t, 1);
+  *decision = (tspec_decision_t){.spelling = op->spelling != NULL ? op->spelling
+                                                                  : tspec_op_info(op->kind)->name,
+                                 .range = op->range,
+                                 .noperands = op->noperands,
+                                 .nresults = op->nresults,
+                                 .names = names,
+                                 .types = types,
+                                 .given = given};
+  return decision;
+}
+
+static int64_t conversion_bytes(const tspec_mesh_t *mesh, tspec_type_t type,
+                                const tspec_sharding_t *from, const tspec_sharding_t *to) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  int64_t bytes =
+      tspec_steps_cost_bytes(mesh, type, tspec_reshard_decompose(&work, mesh, type, from, to));
+  tspec_arena_deinit(&work);
+  return bytes;
+}
+
+static bool is_alike(const tspec_decision_t *decision, const tspec_candidate_t *candidate,
+                     const tspec_sharding_t *const *tensors) {
+  bool alike = true;
+  for (int t = 0; alike && t < decision->noperands + decision->nresults; t++) {
+    alike = tspec_sharding_same_layout(candidate->tensors[t], tensors[t]);
+  }
+  return alike;
+}
+
+void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena,
+                             const tspec_mesh_t *mesh, const char *what,
+                             const tspec_sharding_t *const *tensors) {
+  for (size_t i = 0; i < decision->candidates.count; i++) {
+    if (is_alike(decision, &decision->candidates.items[i], tensors)) {
+      return;
+    }
+  }
+  int ntensors = decision->noperands + decision->nresults;
+  tspec_candidate_t candidate = {
+      .what = what, .tensors = tspec_arena_copy(arena, tensors, sizeof(void *) * (size_t)ntensors)};
+  for (int t = 0; t < ntensors; t++) {
+    bool is_operand = t < decision->noperands;
+    int64_t bytes =
+        conversion_bytes(mesh, decision->types[t], is_operand ? decision->given[t] : tensors[t],
+                         is_operand ? tensors[t] : decision->given[t]);
+    if (__builtin_add_overflow(candidate.bytes, bytes, &candidate.bytes)) {
+      candidate.bytes = INT64_MAX;
+    }
+  }
+  TSPEC_VEC_PUSH(arena, &decision->candidates, candidate);
+}
+
+static const char *tensor_text(const tspec_decision_t *decision, tspec_arena_t *arena, int tensor) {
+  bool is_operand = tensor < decision->noperands;
+  return decision->names[tensor] != NULL
+             ? tspec_arena_printf(arena, "'%s'", decision->names[tensor])
+             : tspec_arena_printf(arena, "%s %d", is_operand ? "operand" : "result",
+                                  is_operand ? tensor : tensor - decision->noperands);
+}
+
+static bool converts(const tspec_decision_t *decision, const tspec_choice_t *choice) {
+  bool any = false;
+  for (int t = 0; !any && t < choice->ntensors; t++) {
+    any = !tspec_sharding_same_layout(decision->given[t], choice->tensors[t]);
+  }
+  return any;
+}
+
+const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                                               const tspec_op_t *op,
+                                               const tspec_choose_op_t *choose,
+                                               const tspec_sharding_t *const *wanted,
+                                               const tspec_choice_t *choice) {
+  tspec_decision_t *decision = tspec_decision_create(arena, op, wanted);
+  if (!converts(decision, choice)) {
+    return NULL;
+  }
+  tspec_decision_consider(decision, arena, mesh, "chosen", choice->tensors);
+  const tspec_sharding_t **one = TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, choice->ntensors);
+  tspec_choose_op_t other = *choose;
+  other.shardings = one;
+  for (int t = 0; t <= choice->ntensors; t++) { // the last time with none
+    bool is_tensor = t < choice->ntensors;
+    if (is_tensor) {
+      one[t] = choose->shardings[t];
+    }
+    tspec_choice_t found = tspec_choose(arena, mesh, &other);
+    tspec_decision_consider(
+        decision, arena, mesh,
+        is_tensor ? tspec_arena_printf(arena, "all as %s lies", tensor_text(decision, arena, t))
+                  : "nothing split",
+        found.tensors);
+    if (is_tensor) {
+      one[t] = NULL;
+    }
+  }
+  return decision;
+}
