@@ -11,6 +11,7 @@
 #include "ir/base/type.h"
 #include "ir/shard/factor.h"
 #include "ir/shard/sharding.h"
+#include "ir/shard/window.h"
 
 typedef enum tspec_op_kind_t {
 #define TSPEC_OP(id, ...) TSPEC_OP_##id,
@@ -127,6 +128,10 @@ typedef struct tspec_op_rules_t {
   /// How the op distributes over partial results of `kind`, where that is not `linear` for sums and
   /// nothing for max and min; NULL: so it is. Read it through tspec_op_linear.
   tspec_linear_t (*linear_over)(const tspec_op_view_t *view, tspec_reduce_t kind);
+  /// Of ops whose result shows elements of its operands, which are all of its rank, and a fixed
+  /// value elsewhere: where, [operand * rank + dim]; view->results is filled in. What a later
+  /// operand shows covers what an earlier one does. In `arena`. NULL, or the column is: not so.
+  const tspec_window_t *(*windows)(const tspec_op_view_t *view, tspec_arena_t *arena);
 } tspec_op_rules_t;
 
 #define TSPEC_OP(id, ...) extern const tspec_op_rules_t tspec_rules_##id;

@@ -1,5 +1,6 @@
 // Whether each rank can compute its blocks of an op's results from its blocks of the operands, and
 // whether collectives have at their axes what they need.
+#include "ir/program_steps.h"
 #include "ir/program_verify.h"
 #include "ir/shard/axes.h"
 #include "ir/shard/decompose.h"
@@ -310,6 +311,9 @@ void tspec_verify_factors(tspec_verifier_t *verifier, const tspec_op_t *op) {
   if (keeps_elements) {
     check_same_elements(verifier, op);
     rule = &no_factors;
+  } else if (rules->windows != NULL &&
+             (verifier->program->level == TSPEC_LEVEL_SHARDED || !tspec_op_is_exchanged(op))) {
+    rule = &no_factors; // `partition` makes a collective of those that move elements
   } else {
     tspec_op_view_t view = tspec_op_view(op, &verifier->scratch);
     rule = rules->rule(&view, &verifier->scratch, false);
@@ -328,16 +332,6 @@ void tspec_verify_factors(tspec_verifier_t *verifier, const tspec_op_t *op) {
 }
 
 // ---- collectives -------------------------------------------------------------------------------
-
-static tspec_collective_t collective_of(tspec_op_kind_t kind) {
-  for (int i = 0; i <= TSPEC_COLLECTIVE_MAKE_PENDING; i++) {
-    if (tspec_op_find(tspec_collective_name((tspec_collective_t)i)) == kind) {
-      return (tspec_collective_t)i;
-    }
-  }
-  TSPEC_CHECK(false, "op '%s' is no collective", tspec_op_info(kind)->name);
-  return TSPEC_COLLECTIVE_ALL_REDUCE;
-}
 
 static bool same_splits(const tspec_sharding_t *a, const tspec_sharding_t *b) {
   for (int i = 0; i < a->rank; i++) {
@@ -365,18 +359,18 @@ static bool differs_by(tspec_verifier_t *verifier, const tspec_sharding_t *more,
 
 /// What the kind says about pending axes and splits; NULL if that holds.
 static const char *wrong_form(tspec_verifier_t *verifier, const tspec_op_t *op,
-                              tspec_collective_t kind) {
-  const tspec_sharding_t *from = op->operands[0]->sharding;
-  const tspec_sharding_t *to = op->results[0]->sharding;
+                              const tspec_step_t *step) {
+  const tspec_sharding_t *from = step->from;
+  const tspec_sharding_t *to = step->to;
   const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
   const tspec_attr_t *reduce = tspec_op_get_attr(op, "kind");
-  switch (kind) {
+  switch (step->kind) {
   case TSPEC_COLLECTIVE_ALL_REDUCE:
   case TSPEC_COLLECTIVE_REDUCE_SCATTER:
     if (from->npending == 0 || reduce->reduce != from->pending_kind) {
       return "the operand is not pending by its kind";
     }
-    if (kind == TSPEC_COLLECTIVE_ALL_REDUCE && !same_splits(from, to)) {
+    if (step->kind == TSPEC_COLLECTIVE_ALL_REDUCE && !same_splits(from, to)) {
       return "it does not change splits";
     }
     return differs_by(verifier, from, to, axes) ? NULL : "it completes exactly its axes";
@@ -397,28 +391,26 @@ static const char *wrong_form(tspec_verifier_t *verifier, const tspec_op_t *op,
   return NULL;
 }
 
-void tspec_verify_collective(tspec_verifier_t *verifier, const tspec_op_t *op) {
-  const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
-  const tspec_attr_t *reduce = tspec_op_get_attr(op, "kind");
-  tspec_step_t step = {
-      .kind = collective_of(op->kind),
-      .reduce = reduce != NULL ? reduce->reduce : TSPEC_REDUCE_SUM,
-      .naxes = (int)axes->count,
-      .axes = axes->axes,
-      .from = op->operands[0]->sharding,
-      .to = op->results[0]->sharding,
-      .src_dim = -1,
-      .dst_dim = -1,
-  };
-  const char *wrong = wrong_form(verifier, op, step.kind);
-  if (wrong == NULL &&
-      !tspec_step_is_local_to_axes(&verifier->program->mesh, op->operands[0]->type, &step)) {
+/// One operand of a collective.
+static void check_step(tspec_verifier_t *verifier, const tspec_op_t *op, int operand,
+                       const tspec_step_t *step) {
+  const tspec_value_t *value = op->operands[operand];
+  const char *wrong = wrong_form(verifier, op, step);
+  if (wrong == NULL && !tspec_step_is_local_to_axes(&verifier->program->mesh, value->type, step)) {
     wrong = "a rank needs elements that no rank along these axes holds";
   }
   if (wrong != NULL) {
     tspec_verifier_fail(verifier, "over %s it cannot turn %s into %s: %s",
-                        tspec_verifier_axes(verifier, axes->axes, (int)axes->count),
-                        tspec_verifier_value(verifier, op->operands[0]),
+                        tspec_verifier_axes(verifier, step->axes, step->naxes),
+                        tspec_verifier_value(verifier, value),
                         tspec_verifier_value(verifier, op->results[0]), wrong);
+  }
+}
+
+void tspec_verify_collective(tspec_verifier_t *verifier, const tspec_op_t *op) {
+  const tspec_step_t *parts = tspec_op_parts(op, &verifier->program->mesh, &verifier->scratch);
+  tspec_step_t step = tspec_step_of_op(op);
+  for (int k = 0; k < op->noperands; k++) {
+    check_step(verifier, op, k, parts != NULL ? &parts[k] : &step);
   }
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "ir/program_steps.h"
+
 /// The kinds that send something; a local one is no collective for the user.
 static bool find_kind(const char *name, tspec_collective_t *out_kind) {
   static const tspec_collective_t kKinds[] = {
@@ -26,18 +28,9 @@ bool tspec_collective_of(const tspec_program_t *program, const tspec_op_t *op,
     return false;
   }
   const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
-  const tspec_attr_t *kind = tspec_op_get_attr(op, "kind");
-  out_use->naxes = axes == NULL ? 0 : (int)axes->count;
-  out_use->axes = axes == NULL ? NULL : axes->axes;
-  tspec_step_t step = {.kind = out_use->kind,
-                       .reduce = kind == NULL ? TSPEC_REDUCE_SUM : kind->reduce,
-                       .naxes = out_use->naxes,
-                       .axes = out_use->axes,
-                       .from = op->operands[0]->sharding,
-                       .to = op->results[0]->sharding,
-                       .src_dim = -1,
-                       .dst_dim = -1};
-  out_use->bytes = tspec_step_cost_bytes(&program->mesh, op->operands[0]->type, &step);
+  out_use->naxes = (int)axes->count;
+  out_use->axes = axes->axes;
+  out_use->bytes = tspec_op_cost_bytes(&program->mesh, op);
   return true;
 }
 

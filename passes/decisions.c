@@ -1,6 +1,6 @@
 #include "passes/decisions.h"
 
-#include "ir/shard/decompose.h"
+#include "passes/reshard_parts.h"
 
 tspec_decision_t *tspec_decision_create(tspec_arena_t *arena, const tspec_op_t *op,
                                         const tspec_sharding_t *const *wanted) {
@@ -27,16 +27,6 @@ tspec_decision_t *tspec_decision_create(tspec_arena_t *arena, const tspec_op_t *
   return decision;
 }
 
-static int64_t conversion_bytes(const tspec_mesh_t *mesh, tspec_type_t type,
-                                const tspec_sharding_t *from, const tspec_sharding_t *to) {
-  tspec_arena_t work;
-  tspec_arena_init(&work);
-  int64_t bytes =
-      tspec_steps_cost_bytes(mesh, type, tspec_reshard_decompose(&work, mesh, type, from, to));
-  tspec_arena_deinit(&work);
-  return bytes;
-}
-
 static bool is_alike(const tspec_decision_t *decision, const tspec_candidate_t *candidate,
                      const tspec_sharding_t *const *tensors) {
   bool alike = true;
@@ -47,7 +37,7 @@ static bool is_alike(const tspec_decision_t *decision, const tspec_candidate_t *
 }
 
 void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena,
-                             const tspec_mesh_t *mesh, const char *what,
+                             const tspec_mesh_t *mesh, const tspec_op_t *op, const char *what,
                              const tspec_sharding_t *const *tensors) {
   for (size_t i = 0; i < decision->candidates.count; i++) {
     if (is_alike(decision, &decision->candidates.items[i], tensors)) {
@@ -57,15 +47,8 @@ void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena,
   int ntensors = decision->noperands + decision->nresults;
   tspec_candidate_t candidate = {
       .what = what, .tensors = tspec_arena_copy(arena, tensors, sizeof(void *) * (size_t)ntensors)};
-  for (int t = 0; t < ntensors; t++) {
-    bool is_operand = t < decision->noperands;
-    int64_t bytes =
-        conversion_bytes(mesh, decision->types[t], is_operand ? decision->given[t] : tensors[t],
-                         is_operand ? tensors[t] : decision->given[t]);
-    if (__builtin_add_overflow(candidate.bytes, bytes, &candidate.bytes)) {
-      candidate.bytes = INT64_MAX;
-    }
-  }
+  candidate.bytes =
+      tspec_layout_cost_bytes(mesh, op, decision->given + decision->noperands, tensors);
   TSPEC_VEC_PUSH(arena, &decision->candidates, candidate);
 }
 
@@ -77,8 +60,9 @@ static const char *tensor_text(const tspec_decision_t *decision, tspec_arena_t *
                                   is_operand ? tensor : tensor - decision->noperands);
 }
 
-static bool converts(const tspec_decision_t *decision, const tspec_choice_t *choice) {
-  bool any = false;
+static bool moves(const tspec_decision_t *decision, const tspec_op_t *op,
+                  const tspec_choice_t *choice) {
+  bool any = tspec_op_info(op->kind)->rules->windows != NULL;
   for (int t = 0; !any && t < choice->ntensors; t++) {
     any = !tspec_sharding_same_layout(decision->given[t], choice->tensors[t]);
   }
@@ -91,10 +75,10 @@ const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, const tspec
                                                const tspec_sharding_t *const *wanted,
                                                const tspec_choice_t *choice) {
   tspec_decision_t *decision = tspec_decision_create(arena, op, wanted);
-  if (!converts(decision, choice)) {
+  if (!moves(decision, op, choice)) {
     return NULL;
   }
-  tspec_decision_consider(decision, arena, mesh, "chosen", choice->tensors);
+  tspec_decision_consider(decision, arena, mesh, op, "chosen", choice->tensors);
   const tspec_sharding_t **one = TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, choice->ntensors);
   tspec_choose_op_t other = *choose;
   other.shardings = one;
@@ -105,7 +89,7 @@ const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, const tspec
     }
     tspec_choice_t found = tspec_choose(arena, mesh, &other);
     tspec_decision_consider(
-        decision, arena, mesh,
+        decision, arena, mesh, op,
         is_tensor ? tspec_arena_printf(arena, "all as %s lies", tensor_text(decision, arena, t))
                   : "nothing split",
         found.tensors);

@@ -13,7 +13,8 @@ typedef struct tspec_candidate_t {
   const char *what;                       ///< "chosen", "all as 'h' lies", "nothing split"
   const tspec_sharding_t *const *tensors; ///< operands as the op reads them, then results as it
                                           ///< computes them
-  int64_t bytes; ///< of all conversions of operands and results, by the rank that sends most
+  int64_t bytes; ///< of all conversions of operands and results, and of the exchange that an op
+                 ///< which places elements becomes, by the rank that sends most
 } tspec_candidate_t;
 
 /// One choice of an op's layout.
@@ -38,12 +39,13 @@ typedef struct tspec_decided_t {
 /// In `arena`; strings and shardings are borrowed.
 tspec_decision_t *tspec_decision_create(tspec_arena_t *arena, const tspec_op_t *op,
                                         const tspec_sharding_t *const *wanted);
-/// Adds a candidate with its cost, unless it is like one before.
+/// Adds a candidate for `op`, which the decision was made for, with its cost, unless it is like one
+/// before.
 void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena,
-                             const tspec_mesh_t *mesh, const char *what,
+                             const tspec_mesh_t *mesh, const tspec_op_t *op, const char *what,
                              const tspec_sharding_t *const *tensors);
 /// What the vote chose, and what it would have chosen with the split of one tensor alone, or with
-/// none. `choose`: what it was asked. NULL if the choice converts nothing.
+/// none. `choose`: what it was asked. NULL if the choice moves nothing.
 const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, const tspec_mesh_t *mesh,
                                                const tspec_op_t *op,
                                                const tspec_choose_op_t *choose,

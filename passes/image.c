@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ir/base/str.h"
-#include "ir/shard/cost.h"
+#include "ir/program_steps.h"
 #include "passes/collectives.h"
 #include "passes/fuse_gemm.h"
 #include "passes/kernel.h"
@@ -220,6 +220,25 @@ static uint32_t collective_kind(tspec_op_kind_t kind) {
   }
 }
 
+/// Which parts of its operands a collective puts together.
+static void put_windows(entry_writer_t *e, const tspec_op_t *op, tspec_image_step_t *step) {
+  if (!tspec_op_has_parts(op)) {
+    return;
+  }
+  const tspec_step_t *parts = tspec_op_parts(op, &e->w->program->mesh, e->w->arena);
+  int rank = op->results[0]->type.rank;
+  int count = op->noperands * rank;
+  tspec_image_window_t *windows = TSPEC_ARENA_NEW(e->w->arena, tspec_image_window_t, count);
+  for (int i = 0; i < count; i++) {
+    const tspec_window_t *window = &parts[i / rank].windows[i % rank];
+    windows[i] = (tspec_image_window_t){window->lo, window->start, window->step, window->count};
+  }
+  const tspec_attr_t *value = tspec_op_get_attr(op, "value");
+  step->windows = put_span(e->w, windows, (size_t)count, sizeof *windows);
+  step->fills = !tspec_windows_cover(parts[0].windows, op->noperands, rank);
+  step->fill = value == NULL ? 0 : value->f;
+}
+
 static void put_collective(entry_writer_t *e, const tspec_op_t *op, tspec_image_step_t *step) {
   const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
   const tspec_attr_t *kind = tspec_op_get_attr(op, "kind");
@@ -228,6 +247,7 @@ static void put_collective(entry_writer_t *e, const tspec_op_t *op, tspec_image_
   step->collective = collective_kind(op->kind);
   step->reduce = kind == NULL ? 0 : (uint32_t)kind->reduce;
   step->axes = put_pieces(e->w, axes->axes, axes->count);
+  put_windows(e, op, step);
   if (tspec_collective_of(e->w->program, op, &use)) {
     step->predicted_bytes = use.bytes;
   }

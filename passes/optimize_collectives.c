@@ -5,6 +5,12 @@
 #include "passes/pass.h"
 #include "passes/steps.h"
 
+// Collectives whose result is their operand, laid out otherwise; parts of operands are other
+// values.
+static bool is_link(const tspec_op_t *op) {
+  return tspec_op_is_step(op) && !tspec_op_has_parts(op);
+}
+
 // ---- equal ones -------------------------------------------------------------------------------
 
 // The value before `op` that lies like its result: one that `op` came from by collectives alone, or
@@ -13,7 +19,7 @@ static tspec_value_t *find_equal(const tspec_op_t *op, tspec_op_t *const *last_r
                                  tspec_op_t *const *previous) {
   const tspec_sharding_t *wanted = op->results[0]->sharding;
   tspec_value_t *value = op->operands[0];
-  while (value->def != NULL && tspec_op_is_step(value->def)) {
+  while (value->def != NULL && is_link(value->def)) {
     value = value->def->operands[0];
     if (tspec_sharding_same_layout(value->sharding, wanted)) {
       return value;
@@ -35,7 +41,7 @@ static void share_equal(tspec_pass_run_t *run, tspec_func_t *func) {
   for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
     next = op->next;
     tspec_op_settle(op);
-    if (!tspec_op_is_step(op)) {
+    if (!is_link(op)) {
       continue;
     }
     tspec_value_t *equal = find_equal(op, last_reader, previous);
@@ -67,7 +73,7 @@ static chain_t find_chain(const tspec_mesh_t *mesh, const tspec_op_t *end, const
     chain.length++;
     chain.cost += tspec_step_cost_bytes(mesh, chain.start->type, &step);
     op = chain.start->def;
-    if (op == NULL || !tspec_op_is_step(op) || nreads[chain.start->id] != 1) {
+    if (op == NULL || !is_link(op) || nreads[chain.start->id] != 1) {
       return chain;
     }
   }
@@ -97,7 +103,7 @@ static bool *find_links(tspec_pass_run_t *run, const tspec_func_t *func, const i
                         int nvalues) {
   bool *goes_on = TSPEC_ARENA_NEW(run->scratch, bool, nvalues);
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
-    if (tspec_op_is_step(op)) {
+    if (is_link(op)) {
       goes_on[op->operands[0]->id] = nreads[op->operands[0]->id] == 1;
     }
   }
@@ -110,7 +116,7 @@ static void shorten_chains(tspec_pass_run_t *run, tspec_func_t *func) {
   for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
     next = op->next;
     tspec_op_settle(op);
-    if (tspec_op_is_step(op) && !goes_on[op->results[0]->id]) {
+    if (is_link(op) && !goes_on[op->results[0]->id]) {
       shorten_chain(run, func, op, nreads);
     }
   }

@@ -1,5 +1,6 @@
-// From whole tensors to a rank's blocks: `reshard` ops become collectives, constraints vanish. All
-// other ops stay as they are; at the local level they mean "each rank computes its block".
+// From whole tensors to a rank's blocks: `reshard` ops become collectives, constraints vanish, and
+// so do ops that place elements across ranks (slice, pad, concat along a split dim). All other ops
+// stay as they are; at the local level they mean "each rank computes its block".
 #include "ir/shard/decompose.h"
 #include "passes/pass.h"
 #include "passes/steps.h"
@@ -24,6 +25,8 @@ bool tspec_pass_partition(tspec_pass_run_t *run) {
       tspec_op_settle(op);
       if ((tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0) {
         expand(run, func, op);
+      } else if (tspec_op_is_exchanged(op)) {
+        tspec_op_replace(func, op, tspec_parts_emit(run, func, op)->results[0]);
       }
     }
     tspec_func_settle(func);

@@ -129,46 +129,60 @@ const char *tspec_plugin_op_name(tspec_plugin_run_t *run, MlirOperation op) {
 
 // ---- collectives ----
 
-/// Attribute `name` of `op`, read as `kind`. False if it is not there or after reporting.
-static bool read_attr(tspec_plugin_run_t *run, MlirOperation op, const char *name,
-                      tspec_attr_kind_t kind, tspec_attr_t *out_attr) {
+/// The attributes of `op` that its row in the op table names. False after reporting one of another
+/// kind.
+static bool read_attrs(tspec_plugin_run_t *run, MlirOperation op, tspec_op_t *stand_in) {
   const char *because = NULL;
+  const tspec_attr_spec_t *specs = tspec_op_info(stand_in->kind)->rules->attrs;
   tspec_subject_t subject = {
-      tspec_plugin_op_name(run, op), name,
-      tspec_read_range(&run->reader, mlirOperationGetLocation(op), &because)};
-  MlirAttribute attr = mlirOperationGetAttributeByName(op, tspec_string_ref(name));
-  return !mlirAttributeIsNull(attr) &&
-         tspec_read_attr(&run->reader, &subject, attr, kind, 0, out_attr);
+      .owner = tspec_plugin_op_name(run, op),
+      .range = tspec_read_range(&run->reader, mlirOperationGetLocation(op), &because)};
+  int count = 0;
+  while (specs[count].name != NULL) {
+    count++;
+  }
+  stand_in->attrs = TSPEC_ARENA_NEW(run->arena, tspec_attr_t, count);
+  for (int i = 0; i < count; i++) {
+    subject.name = specs[i].name;
+    MlirAttribute attr = mlirOperationGetAttributeByName(op, tspec_string_ref(specs[i].name));
+    if (!mlirAttributeIsNull(attr) && !tspec_read_attr(&run->reader, &subject, attr, specs[i].kind,
+                                                       0, &stand_in->attrs[stand_in->nattrs++])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool read_value(tspec_plugin_run_t *run, MlirValue value, tspec_value_t **out_value) {
+  *out_value = TSPEC_ARENA_NEW(run->arena, tspec_value_t, 1);
+  return tspec_plugin_get_type(run, value, &(*out_value)->type) &&
+         tspec_plugin_get_sharding(run, value, &(*out_value)->sharding) &&
+         (*out_value)->sharding != NULL;
 }
 
 int64_t tspec_plugin_collective_bytes(tspec_plugin_run_t *run, MlirOperation op) {
   tspec_op_kind_t kind = tspec_op_find(tspec_plugin_op_name(run, op));
-  tspec_op_t stand_in = {.kind = kind}; // what tspec_collective_of looks at
-  if (kind == TSPEC_OP_COUNT || mlirOperationGetNumOperands(op) != 1 ||
-      mlirOperationGetNumResults(op) != 1) {
+  if (kind == TSPEC_OP_COUNT ||
+      (tspec_op_info(kind)->rules->traits & TSPEC_TRAIT_COLLECTIVE) == 0 ||
+      mlirOperationGetNumOperands(op) < 1 || mlirOperationGetNumResults(op) != 1) {
     return -1;
   }
-  tspec_value_t in = {0}, out = {0};
-  tspec_value_t *ins[] = {&in};
-  tspec_value_t *outs[] = {&out};
-  MlirValue operand = mlirOperationGetOperand(op, 0);
-  MlirValue result = mlirOperationGetResult(op, 0);
-  tspec_attr_t attrs[2];
-  stand_in.attrs = attrs;
-  stand_in.operands = ins;
-  stand_in.results = outs;
-  if (read_attr(run, op, "axes", TSPEC_ATTR_AXES, &attrs[stand_in.nattrs])) {
-    stand_in.nattrs++;
-  }
-  if (read_attr(run, op, "kind", TSPEC_ATTR_REDUCE, &attrs[stand_in.nattrs])) {
-    stand_in.nattrs++;
+  tspec_value_t *result = NULL;
+  tspec_op_t stand_in = {.kind = kind, // what tspec_collective_of looks at
+                         .noperands = (int)mlirOperationGetNumOperands(op),
+                         .nresults = 1,
+                         .results = &result};
+  stand_in.operands = TSPEC_ARENA_NEW(run->arena, tspec_value_t *, stand_in.noperands);
+  bool ok =
+      read_attrs(run, op, &stand_in) && read_value(run, mlirOperationGetResult(op, 0), &result);
+  for (int i = 0; ok && i < stand_in.noperands; i++) {
+    ok = read_value(run, mlirOperationGetOperand(op, i), &stand_in.operands[i]);
   }
   tspec_collective_use_t use;
-  bool ok = tspec_plugin_get_type(run, operand, &in.type) &&
-            tspec_plugin_get_sharding(run, operand, &in.sharding) &&
-            tspec_plugin_get_sharding(run, result, &out.sharding) && in.sharding != NULL &&
-            out.sharding != NULL;
-  return ok && tspec_collective_of(run->reader.program, &stand_in, &use) ? use.bytes : -1;
+  return ok && tspec_op_get_attr(&stand_in, "axes") != NULL &&
+                 tspec_collective_of(run->reader.program, &stand_in, &use)
+             ? use.bytes
+             : -1;
 }
 
 // ---- making ops ----

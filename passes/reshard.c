@@ -8,6 +8,7 @@
 #include "passes/decisions.h"
 #include "passes/pass.h"
 #include "passes/pending.h"
+#include "passes/reshard_parts.h"
 #include "passes/steps.h"
 
 // A conversion that exists already.
@@ -26,6 +27,8 @@ typedef struct reshard_t {
   TSPEC_VEC(int) heads;               // by id: first conversion
   TSPEC_VEC(converted_t) converted;
   const tspec_decision_t *decision; // about the op in work; NULL: none, or not recorded
+  const tspec_sharding_t **asked;   // by id, of values of the start: see find_asked
+  int nasked;
 } reshard_t;
 
 static const char *spelling_of(const tspec_op_t *op) {
@@ -130,6 +133,23 @@ static void place_results(reshard_t *pass, tspec_op_t *op, const tspec_sharding_
   }
 }
 
+// What is read of the value in the end: its one reader may only lay it out otherwise.
+static const tspec_sharding_t *asked_of(const reshard_t *pass, const tspec_value_t *value,
+                                        const tspec_sharding_t *wanted) {
+  const tspec_sharding_t *asked = value->id < pass->nasked ? pass->asked[value->id] : NULL;
+  return asked == NULL || asked->npending > 0 || wanted->npending > 0 ? wanted : asked;
+}
+
+// An op that places elements moves no more of them than its readers ask for.
+static void fit_parts(reshard_t *pass, const tspec_op_t *op, tspec_choose_op_t given,
+                      const tspec_sharding_t **wanted, tspec_choice_t *choice) {
+  const tspec_mesh_t *mesh = &pass->program->mesh;
+  given.executable = false;
+  tspec_choice_t voted = tspec_choose(pass->arena, mesh, &given);
+  *wanted = asked_of(pass, op->results[0], *wanted);
+  tspec_choose_parts(pass->arena, mesh, op, *wanted, &voted, choice);
+}
+
 static void fit_op(reshard_t *pass, tspec_op_t *op) {
   const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
   tspec_arena_t work;
@@ -158,9 +178,13 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
                               .keeps_elements = (rules->traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0,
                               .executable = true};
   tspec_choice_t choice = tspec_choose(pass->arena, mesh, &choose);
+  if (rules->windows != NULL) {
+    fit_parts(pass, op, choose, &wanted[0], &choice);
+  }
   pass->decision = records(pass)
                        ? tspec_decision_of_vote(pass->arena, mesh, op, &choose, wanted, &choice)
                        : NULL;
+  op->decided = rules->windows != NULL ? decided(pass, op->results[0], op) : NULL;
   lint_unsplit(pass, op, &choice);
   for (int i = 0; i < op->noperands; i++) {
     op->operands[i] = convert(pass, op->operands[i], choice.tensors[i], op, op);
@@ -278,6 +302,25 @@ static void drop_ones(tspec_program_t *program, tspec_func_t *func) {
   }
 }
 
+// For each value that is read once, by a constraint, a conversion or as a result: how that lies.
+static void find_asked(reshard_t *pass) {
+  const tspec_func_t *func = pass->func;
+  const int *nreads = tspec_func_count_reads(pass->run->scratch, pass->func);
+  pass->nasked = (int)pass->current.count;
+  pass->asked = TSPEC_ARENA_NEW(pass->run->scratch, const tspec_sharding_t *, pass->nasked);
+  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    bool lays_out = (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
+    if (lays_out && nreads[op->operands[0]->id] == 1) {
+      pass->asked[op->operands[0]->id] = op->results[0]->sharding;
+    }
+  }
+  for (int i = 0; i < func->nresults; i++) {
+    if (nreads[func->results[i].value->id] == 1) {
+      pass->asked[func->results[i].value->id] = func->results[i].sharding;
+    }
+  }
+}
+
 static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
   drop_ones(run->program, func);
   reshard_t pass = {.run = run,
@@ -293,6 +336,7 @@ static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
       note_value(&pass, op->results[i]);
     }
   }
+  find_asked(&pass);
   fit_func(&pass);
   tspec_func_remove_dead(func);
   shorten_chains(&pass);

@@ -1,55 +1,59 @@
 #include "passes/steps.h"
 
-bool tspec_op_is_step(const tspec_op_t *op) {
-  return (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_COLLECTIVE) != 0 ||
-         op->kind == TSPEC_OP_make_pending;
-}
-
-tspec_step_t tspec_step_of_op(const tspec_op_t *op) {
-  const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
-  const tspec_attr_t *kind = tspec_op_get_attr(op, "kind");
-  tspec_step_t step = {.reduce = kind == NULL ? TSPEC_REDUCE_SUM : kind->reduce,
-                       .naxes = (int)axes->count,
-                       .axes = axes->axes,
-                       .from = op->operands[0]->sharding,
-                       .to = op->results[0]->sharding,
-                       .src_dim = -1,
-                       .dst_dim = -1};
-  for (int i = 0; i <= TSPEC_COLLECTIVE_MAKE_PENDING; i++) {
-    if (tspec_op_find(tspec_collective_name((tspec_collective_t)i)) == op->kind) {
-      step.kind = (tspec_collective_t)i;
-    }
-  }
-  return step;
-}
-
-tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
-                            tspec_value_t *value, const tspec_step_t *step) {
+// Makes the op of a collective, before `reason`.
+static tspec_op_t *emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
+                        const tspec_step_t *step, tspec_op_build_t build) {
   const char *name = tspec_collective_name(step->kind);
-  bool reduces = step->kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
-                 step->kind == TSPEC_COLLECTIVE_REDUCE_SCATTER ||
-                 step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
-  tspec_attr_t attrs[2] = {tspec_attr_axes("axes", step->naxes, step->axes),
-                           tspec_attr_reduce("kind", step->reduce)};
-  const char *spelling =
-      reason->spelling != NULL ? reason->spelling : tspec_op_info(reason->kind)->name;
-  tspec_op_t *op =
-      tspec_op_create(run->program, func, reason,
-                      &(tspec_op_build_t){.kind = tspec_op_find(name),
-                                          .noperands = 1,
-                                          .operands = &value,
-                                          .nattrs = reduces ? 2 : 1,
-                                          .attrs = attrs,
-                                          .range = reason->range,
-                                          .spelling = spelling,
-                                          .because = tspec_arena_printf(run->scratch, "%s for '%s'",
-                                                                        name, spelling)},
-                      run->diag);
+  build.kind = tspec_op_find(name);
+  build.range = reason->range;
+  build.spelling = reason->spelling != NULL ? reason->spelling : tspec_op_info(reason->kind)->name;
+  build.because = tspec_arena_printf(run->scratch, "%s for '%s'", name, build.spelling);
+  tspec_op_t *op = tspec_op_create(run->program, func, reason, &build, run->diag);
   TSPEC_CHECK(op != NULL);
   op->decided = reason->decided;
   op->results[0]->sharding = step->to;
   op->results[0]->range = reason->results[0]->range;
   return op;
+}
+
+tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
+                            tspec_value_t *value, const tspec_step_t *step) {
+  bool reduces = step->kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
+                 step->kind == TSPEC_COLLECTIVE_REDUCE_SCATTER ||
+                 step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
+  tspec_attr_t attrs[2] = {tspec_attr_axes("axes", step->naxes, step->axes),
+                           tspec_attr_reduce("kind", step->reduce)};
+  return emit(run, func, reason, step,
+              (tspec_op_build_t){
+                  .noperands = 1, .operands = &value, .nattrs = reduces ? 2 : 1, .attrs = attrs});
+}
+
+tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *op) {
+  tspec_type_t type = op->results[0]->type;
+  const tspec_step_t *steps = tspec_op_parts(op, &run->program->mesh, run->program->arena);
+  int count = op->noperands * type.rank;
+  int64_t *lo = TSPEC_ARENA_NEW(run->scratch, int64_t, count);
+  int64_t *starts = TSPEC_ARENA_NEW(run->scratch, int64_t, count);
+  int64_t *distances = TSPEC_ARENA_NEW(run->scratch, int64_t, count);
+  for (int i = 0; i < count; i++) {
+    const tspec_window_t *window = &steps[i / type.rank].windows[i % type.rank];
+    lo[i] = window->lo;
+    starts[i] = window->start;
+    distances[i] = window->step;
+  }
+  const tspec_attr_t *value = tspec_op_get_attr(op, "value");
+  tspec_attr_t attrs[6] = {
+      tspec_attr_axes("axes", steps[0].naxes, steps[0].axes),
+      tspec_attr_ints("shape", type.rank, type.dims), tspec_attr_ints("lo", count, lo),
+      tspec_attr_ints("starts", count, starts), tspec_attr_ints("steps", count, distances)};
+  int nattrs = 5;
+  if (value != NULL) {
+    attrs[nattrs++] = *value;
+  }
+  return emit(
+      run, func, op, &steps[0],
+      (tspec_op_build_t){
+          .noperands = op->noperands, .operands = op->operands, .nattrs = nattrs, .attrs = attrs});
 }
 
 void tspec_op_replace(tspec_func_t *func, tspec_op_t *op, tspec_value_t *value) {

@@ -1,22 +1,21 @@
-// Between collectives as ops and as steps (ir/shard/cost.h).
+// Making collectives of steps, and replacing ops.
 #ifndef TSPEC_PASSES_STEPS_H
 #define TSPEC_PASSES_STEPS_H
 
 #include <stdbool.h>
 
 #include "ir/program.h"
-#include "ir/shard/cost.h"
+#include "ir/program_steps.h"
 #include "passes/pass.h"
-
-/// True for collectives and make_pending.
-bool tspec_op_is_step(const tspec_op_t *op);
-/// Such an op as a step; pointers are the op's.
-tspec_step_t tspec_step_of_op(const tspec_op_t *op);
 
 /// Makes an op of `step` on `value` before `reason`, which it stands for: it takes over its place
 /// in the source and, in its `because`, its spelling. Never NULL.
 tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
                             tspec_value_t *value, const tspec_step_t *step);
+
+/// Makes the collective that an op which places elements stands for (tspec_op_is_exchanged), before
+/// it. Never NULL.
+tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *op);
 
 /// Takes the op out; `value` stands for its only result, with its name if it has none. Readers are
 /// told by the two below, so that a walk over a function that replaces many values stays linear.

@@ -17,6 +17,8 @@ typedef struct tspec_rt_collective_spec_t {
   tspec_rt_pieces_t axes; ///< the communicator
   tspec_comm_group_t
       *group; ///< the ranks along `axes`, in order of their coordinate; NULL: this rank alone
+  const tspec_image_window_t
+      *windows;       ///< per dim, what `to` shows of `from`; NULL: the same tensor
   bool deterministic; ///< sums in rank order, whatever the backend would choose
 } tspec_rt_collective_spec_t;
 
@@ -72,9 +74,10 @@ tspec_rt_status_t tspec_rt_collective_plan(const tspec_rt_mesh_t *mesh, int rank
                                            tspec_rt_pool_t *pool, tspec_rt_error_t *error,
                                            tspec_rt_collective_t *out_plan);
 
-/// Does it, from this rank's block `from` to its block `to`; the two are the same or do not
-/// overlap, the same only for all_reduce. `scratch` has at least scratch_bytes, aligned to 64.
-/// Errors: the backend's; the reason stands in the comm. Ranks: collective over the group.
+/// Does it: what `to` shows of `from`, all of it without windows. From this rank's block `from` to
+/// its block `to`; the two are the same or do not overlap, the same only for all_reduce. `scratch`
+/// has at least scratch_bytes, aligned to 64. Errors: the backend's; the reason stands in the comm.
+/// Ranks: collective over the group.
 tspec_rt_status_t tspec_rt_collective_run(const tspec_rt_collective_t *plan, const void *from,
                                           void *to, void *scratch);
 

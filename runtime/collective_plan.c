@@ -194,6 +194,11 @@ static tspec_rt_box_t from_box(const planner_t *planner, const member_t *member)
   return tspec_rt_layout_box(planner->mesh, &planner->spec->from->layout, member->rank);
 }
 
+// What the result shows of a block of `from`.
+static tspec_rt_box_t shown_box(const planner_t *planner, const tspec_rt_box_t *box) {
+  return tspec_rt_box_shown(box, planner->spec->windows);
+}
+
 static tspec_rt_box_t to_box(const planner_t *planner, const member_t *member) {
   return tspec_rt_layout_box(planner->mesh, &planner->spec->to->layout, member->rank);
 }
@@ -215,20 +220,21 @@ static tspec_rt_status_t plan_sends(planner_t *planner) {
   int64_t elem_bytes = tspec_rt_dtype_bytes(planner->spec->from->dtype);
   member_t self = member_at(planner, planner->me);
   const tspec_rt_box_t *box = &planner->spec->from->box;
+  tspec_rt_box_t shown = shown_box(planner, box);
   for (int i = 0; i < planner->nmembers; ++i) {
     member_t other = member_at(planner, i);
     if (i == planner->me || !takes_from(&other, &self)) {
       continue;
     }
     tspec_rt_box_t wanted = to_box(planner, &other);
-    tspec_rt_box_t part = tspec_rt_box_intersect(box, &wanted);
+    tspec_rt_box_t part = tspec_rt_box_intersect(&shown, &wanted);
     tspec_rt_transfer_t *send = &plan->sends[plan->nsends];
     send->peer = i;
     send->bytes = tspec_rt_box_elems(&part) * elem_bytes;
     if (send->bytes == 0) {
       continue;
     }
-    send->copy = tspec_rt_copy_plan(box, &part, &part, elem_bytes);
+    send->copy = tspec_rt_copy_plan_window(box, planner->spec->windows, &part, &part, elem_bytes);
     send->scratch_offset = tspec_rt_copy_is_run(&send->copy) ? -1 : reserve(plan, send->bytes);
     plan->nsends += 1;
   }
@@ -245,6 +251,14 @@ static void plan_recv(planner_t *planner, int index, const member_t *giver,
   recv->bytes = tspec_rt_box_elems(part) * elem_bytes;
   recv->copy = tspec_rt_copy_plan(part, &planner->spec->to->box, part, elem_bytes);
   recv->scratch_offset = tspec_rt_copy_is_run(&recv->copy) ? -1 : reserve(plan, recv->bytes);
+}
+
+// Elements of this rank's block of the result that come from the operand.
+static int64_t wanted_elems(const planner_t *planner) {
+  tspec_rt_box_t all = tspec_rt_layout_whole(&planner->spec->from->layout);
+  tspec_rt_box_t shown = shown_box(planner, &all);
+  tspec_rt_box_t wanted = tspec_rt_box_intersect(&shown, &planner->spec->to->box);
+  return tspec_rt_box_elems(&wanted);
 }
 
 static tspec_rt_status_t plan_recvs(planner_t *planner) {
@@ -264,7 +278,8 @@ static tspec_rt_status_t plan_recvs(planner_t *planner) {
       continue;
     }
     tspec_rt_box_t held = from_box(planner, &other);
-    tspec_rt_box_t part = tspec_rt_box_intersect(&held, &to->box);
+    tspec_rt_box_t shown = shown_box(planner, &held);
+    tspec_rt_box_t part = tspec_rt_box_intersect(&shown, &to->box);
     int64_t elems = tspec_rt_box_elems(&part);
     found[other.part] += elems;
     if (elems == 0) {
@@ -272,15 +287,17 @@ static tspec_rt_status_t plan_recvs(planner_t *planner) {
     }
     if (own) {
       plan->has_local = true;
-      plan->local = tspec_rt_copy_plan(&held, &to->box, &part, tspec_rt_dtype_bytes(to->dtype));
+      plan->local = tspec_rt_copy_plan_window(&held, planner->spec->windows, &to->box, &part,
+                                              tspec_rt_dtype_bytes(to->dtype));
     } else {
       plan_recv(planner, i, &other, &part);
     }
   }
+  int64_t wanted = wanted_elems(planner);
   for (int p = 0; p < plan->nparts; ++p) {
-    if (found[p] != to->elems) {
+    if (found[p] != wanted) {
       return FAIL(planner, "a collective in which rank %d needs %lld elements and finds %lld",
-                  planner->members[planner->me], (long long)to->elems, (long long)found[p]);
+                  planner->members[planner->me], (long long)wanted, (long long)found[p]);
     }
   }
   return TSPEC_RT_OK;

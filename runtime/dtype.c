@@ -170,6 +170,18 @@ void tspec_rt_dtype_store(tspec_rt_dtype_t dtype, double number, void *out) {
 #undef STORE
 }
 
+void tspec_rt_dtype_fill(tspec_rt_dtype_t dtype, double number, int64_t elems, void *out) {
+  if (elems == 0) {
+    return;
+  }
+  int64_t bytes = tspec_rt_dtype_bytes(dtype);
+  int64_t total = bytes * elems;
+  tspec_rt_dtype_store(dtype, number, out);
+  for (int64_t done = bytes; done < total; done *= 2) {
+    memcpy((char *)out + done, out, (size_t)(done < total - done ? done : total - done));
+  }
+}
+
 double tspec_rt_dtype_load(tspec_rt_dtype_t dtype, const void *from) {
   union {
     double f64;

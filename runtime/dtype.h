@@ -60,6 +60,8 @@ uint16_t tspec_rt_f16_from_f32(float number);
 /// A double rounded once to `dtype` (f16 and bf16 straight, not by way of f32), stored at `out`.
 /// Integers truncate and saturate, NaN becomes 0; bool is != 0.
 void tspec_rt_dtype_store(tspec_rt_dtype_t dtype, double number, void *out);
+/// `elems` of them.
+void tspec_rt_dtype_fill(tspec_rt_dtype_t dtype, double number, int64_t elems, void *out);
 /// The element at `from` as a double (i64: the nearest one).
 double tspec_rt_dtype_load(tspec_rt_dtype_t dtype, const void *from);
 

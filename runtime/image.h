@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define TSPEC_IMAGE_MAGIC "TSPECIMG"
-#define TSPEC_IMAGE_VERSION 1u
+#define TSPEC_IMAGE_VERSION 2u
 
 /// An array of records: byte offset and number of records. Offset 0: empty.
 typedef struct tspec_image_span_t {
@@ -119,12 +119,21 @@ enum {
   TSPEC_IMAGE_ALL_SLICE = 5,
 };
 
+/// Elements lo .. lo + count - 1 of a dim of the result are elements start, start + step, ... of an
+/// operand.
+typedef struct tspec_image_window_t {
+  int64_t lo;
+  int64_t start;
+  int64_t step;
+  int64_t count;
+} tspec_image_window_t;
+
 /// One step of an entry's fixed schedule.
 typedef struct tspec_image_step_t {
   uint32_t kind;
   uint32_t function;          ///< kernel: index into the program's kernel table
   tspec_image_span_t buffers; ///< uint32_t. kernel: in the order of its pointers. gemm: lhs, rhs,
-                              ///< out. collective: from, to
+                              ///< out. collective: operands, result
   tspec_image_span_t args;    ///< kernel: tspec_image_arg_t
   uint32_t range_arg; ///< kernel: which arg is the extent of the outer parallel range [begin, end);
                       ///< ~0u: none, 0..1
@@ -135,9 +144,13 @@ typedef struct tspec_image_step_t {
   uint32_t lhs_transposed, rhs_transposed;
   // collective
   uint32_t collective;
-  uint32_t reduce; ///< sum max min prod all any
-  uint32_t reserved;
+  uint32_t reduce;            ///< sum max min prod all any
+  uint32_t fills;             ///< 1: elements of the result that no operand shows are `fill`
   tspec_image_span_t axes;    ///< tspec_image_piece_t: the communicator
+  tspec_image_span_t windows; ///< tspec_image_window_t, per operand and dim: permute and all_slice
+                              ///< that put parts of operands together; none: the result is the
+                              ///< operand
+  double fill;
   int64_t predicted_bytes;    ///< sent by the rank that sends most, ring convention
   tspec_image_string_t what;  ///< "dot", "all_reduce for 'dot'"
   tspec_image_string_t where; ///< "gpt.tspec:9"

@@ -297,30 +297,59 @@ static tspec_rt_status_t check_gemm(checker_t *checker, const tspec_image_entry_
   return TSPEC_RT_OK;
 }
 
+static bool fits_window(const tspec_image_window_t *window, int64_t from_size, int64_t to_size) {
+  if (window->lo < 0 || window->start < 0 || window->step < 1 || window->count < 0 ||
+      window->lo > to_size || window->count > to_size - window->lo) {
+    return false;
+  }
+  return window->count == 0 ||
+         (window->start < from_size &&
+          window->count - 1 <= (from_size - 1 - window->start) / window->step);
+}
+
+// Operand `index` of a collective against its result.
+static tspec_rt_status_t check_operand(checker_t *checker, const tspec_image_entry_t *entry,
+                                       const tspec_image_step_t *step, uint32_t index) {
+  const tspec_image_tensor_t *from = step_tensor(checker, entry, step, index);
+  const tspec_image_tensor_t *to = step_tensor(checker, entry, step, step->buffers.count - 1);
+  const tspec_image_dim_t *from_dims = tspec_rt_image_span(checker->image, from->dims);
+  const tspec_image_dim_t *to_dims = tspec_rt_image_span(checker->image, to->dims);
+  const tspec_image_window_t *windows = tspec_rt_image_span(checker->image, step->windows);
+  bool fits = from->dtype == to->dtype && from->dims.count == to->dims.count;
+  for (uint32_t d = 0; fits && d < to->dims.count; ++d) {
+    fits = step->windows.count == 0 ? from_dims[d].size == to_dims[d].size
+                                    : fits_window(&windows[(size_t)index * to->dims.count + d],
+                                                  from_dims[d].size, to_dims[d].size);
+  }
+  return fits ? TSPEC_RT_OK : FAIL(checker, "a collective between tensors that do not fit");
+}
+
 static tspec_rt_status_t check_collective(checker_t *checker, const tspec_image_entry_t *entry,
                                           const tspec_image_step_t *step) {
   TSPEC_RT_TRY(check_pieces(checker, step->axes));
-  if (step->buffers.count != 2 || step->collective > TSPEC_IMAGE_ALL_SLICE) {
+  TSPEC_RT_TRY(check_span(checker, step->windows, sizeof(tspec_image_window_t), 8, "windows"));
+  bool has_parts = step->windows.count > 0;
+  bool places =
+      step->collective == TSPEC_IMAGE_PERMUTE || step->collective == TSPEC_IMAGE_ALL_SLICE;
+  if (step->buffers.count < 2 || step->collective > TSPEC_IMAGE_ALL_SLICE ||
+      (has_parts && !places) || (!has_parts && (step->buffers.count != 2 || step->fills != 0))) {
     return FAIL(checker, "a collective of kind %u", step->collective);
   }
-  const tspec_image_tensor_t *from = step_tensor(checker, entry, step, 0);
-  const tspec_image_tensor_t *to = step_tensor(checker, entry, step, 1);
-  bool same = from->dtype == to->dtype && from->dims.count == to->dims.count;
-  const tspec_image_dim_t *from_dims = tspec_rt_image_span(checker->image, from->dims);
-  const tspec_image_dim_t *to_dims = tspec_rt_image_span(checker->image, to->dims);
-  for (uint32_t d = 0; same && d < from->dims.count; ++d) {
-    same = from_dims[d].size == to_dims[d].size;
+  const tspec_image_tensor_t *to = step_tensor(checker, entry, step, step->buffers.count - 1);
+  uint64_t noperands = step->buffers.count - 1;
+  if (has_parts && step->windows.count != noperands * to->dims.count) {
+    return FAIL(checker, "a collective of %u windows", step->windows.count);
   }
-  if (!same) {
-    return FAIL(checker, "a collective between tensors of different types");
+  for (uint32_t i = 0; i < noperands; ++i) {
+    TSPEC_RT_TRY(check_operand(checker, entry, step, i));
   }
   bool reduces =
       step->collective == TSPEC_IMAGE_ALL_REDUCE || step->collective == TSPEC_IMAGE_REDUCE_SCATTER;
   if (reduces &&
       (step->reduce >= TSPEC_RT_REDUCE_COUNT ||
-       !tspec_rt_reduce_fits((tspec_rt_reduce_t)step->reduce, (tspec_rt_dtype_t)from->dtype))) {
+       !tspec_rt_reduce_fits((tspec_rt_reduce_t)step->reduce, (tspec_rt_dtype_t)to->dtype))) {
     return FAIL(checker, "a reduction of kind %u on %s", step->reduce,
-                tspec_rt_dtype_name((tspec_rt_dtype_t)from->dtype));
+                tspec_rt_dtype_name((tspec_rt_dtype_t)to->dtype));
   }
   return TSPEC_RT_OK;
 }

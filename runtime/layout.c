@@ -152,6 +152,13 @@ static void merge_dims(tspec_rt_copy_t *copy) {
 
 tspec_rt_copy_t tspec_rt_copy_plan(const tspec_rt_box_t *from, const tspec_rt_box_t *to,
                                    const tspec_rt_box_t *part, int64_t elem_bytes) {
+  return tspec_rt_copy_plan_window(from, NULL, to, part, elem_bytes);
+}
+
+tspec_rt_copy_t tspec_rt_copy_plan_window(const tspec_rt_box_t *from,
+                                          const tspec_image_window_t *windows,
+                                          const tspec_rt_box_t *to, const tspec_rt_box_t *part,
+                                          int64_t elem_bytes) {
   tspec_rt_copy_t copy = {.ndims = part->ndims, .run_bytes = elem_bytes};
   if (tspec_rt_box_elems(part) == 0 || part->ndims > TSPEC_RT_MAX_DIMS) {
     return (tspec_rt_copy_t){0};
@@ -159,16 +166,38 @@ tspec_rt_copy_t tspec_rt_copy_plan(const tspec_rt_box_t *from, const tspec_rt_bo
   int64_t from_stride = elem_bytes;
   int64_t to_stride = elem_bytes;
   for (int d = part->ndims - 1; d >= 0 && d < TSPEC_RT_MAX_DIMS; --d) {
+    int64_t begin = part->begin[d];
+    int64_t step = 1;
+    if (windows != NULL) {
+      step = windows[d].step;
+      begin = windows[d].start + (begin - windows[d].lo) * step;
+    }
     copy.extent[d] = part->end[d] - part->begin[d];
-    copy.from_stride[d] = from_stride;
+    copy.from_stride[d] = copy.extent[d] > 1 ? from_stride * step : from_stride;
     copy.to_stride[d] = to_stride;
-    copy.from_offset += (part->begin[d] - from->begin[d]) * from_stride;
+    copy.from_offset += (begin - from->begin[d]) * from_stride;
     copy.to_offset += (part->begin[d] - to->begin[d]) * to_stride;
     from_stride *= from->end[d] - from->begin[d];
     to_stride *= to->end[d] - to->begin[d];
   }
   merge_dims(&copy);
   return copy;
+}
+
+// The first index of the window that shows no element before `element`.
+static int64_t first_shown(const tspec_image_window_t *window, int64_t element) {
+  int64_t distance = element > window->start ? element - window->start : 0;
+  int64_t steps = distance / window->step + (distance % window->step != 0);
+  return window->lo + (steps < window->count ? steps : window->count);
+}
+
+tspec_rt_box_t tspec_rt_box_shown(const tspec_rt_box_t *box, const tspec_image_window_t *windows) {
+  tspec_rt_box_t shown = *box;
+  for (int d = 0; windows != NULL && d < box->ndims; ++d) {
+    shown.begin[d] = first_shown(&windows[d], box->begin[d]);
+    shown.end[d] = first_shown(&windows[d], box->end[d]);
+  }
+  return shown;
 }
 
 bool tspec_rt_copy_is_run(const tspec_rt_copy_t *copy) {

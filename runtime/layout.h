@@ -98,6 +98,14 @@ typedef struct tspec_rt_copy_t {
 /// How `part`, inside both boxes, goes from a dense buffer of `from` to a dense buffer of `to`.
 tspec_rt_copy_t tspec_rt_copy_plan(const tspec_rt_box_t *from, const tspec_rt_box_t *to,
                                    const tspec_rt_box_t *part, int64_t elem_bytes);
+/// The same if dim d of `to` and `part` shows windows[d] of `from`; NULL: they are of one tensor.
+/// `part` lies inside `to` and the windows.
+tspec_rt_copy_t tspec_rt_copy_plan_window(const tspec_rt_box_t *from,
+                                          const tspec_image_window_t *windows,
+                                          const tspec_rt_box_t *to, const tspec_rt_box_t *part,
+                                          int64_t elem_bytes);
+/// The indices that show elements of the operand's `box` through the windows; NULL: these.
+tspec_rt_box_t tspec_rt_box_shown(const tspec_rt_box_t *box, const tspec_image_window_t *windows);
 /// True if it is one run (or nothing).
 bool tspec_rt_copy_is_run(const tspec_rt_copy_t *copy);
 void tspec_rt_copy_execute(const tspec_rt_copy_t *copy, const void *from, void *to);

@@ -183,11 +183,12 @@ static bool buffers_overlap(const tspec_rt_buffer_t *a, const tspec_rt_buffer_t 
          b->image->offset_bytes < a->image->offset_bytes + a->tensor->bytes;
 }
 
-static tspec_rt_status_t prepare_collective(tspec_rt_program_t *program, tspec_rt_step_t *step,
-                                            tspec_comm_group_t *group, tspec_rt_error_t *error) {
+static tspec_rt_status_t prepare_operand(tspec_rt_program_t *program, tspec_rt_step_t *step,
+                                         int operand, tspec_comm_group_t *group,
+                                         tspec_rt_error_t *error) {
   const tspec_image_step_t *image = step->image;
-  const tspec_rt_buffer_t *from = step->buffers[0];
-  const tspec_rt_buffer_t *to = step->buffers[1];
+  const tspec_rt_buffer_t *from = step->buffers[operand];
+  const tspec_rt_buffer_t *to = step->buffers[step->nbuffers - 1];
   bool in_place = from->image->space == to->image->space &&
                   (from->image->space == TSPEC_IMAGE_PARAM ||
                    from->image->offset_bytes == to->image->offset_bytes);
@@ -204,10 +205,28 @@ static tspec_rt_status_t prepare_collective(tspec_rt_program_t *program, tspec_r
       .group = group,
       .deterministic = program->deterministic,
   };
-  TSPEC_RT_TRY(tspec_rt_collective_plan(&program->mesh, program->rank, &spec, &program->pool, error,
-                                        &step->collective));
-  if (step->collective.scratch_bytes > program->scratch_bytes) {
-    program->scratch_bytes = step->collective.scratch_bytes;
+  if (image->windows.count > 0) {
+    const tspec_image_window_t *windows = tspec_rt_image_span(program->image, image->windows);
+    spec.windows = windows + (ptrdiff_t)operand * to->tensor->layout.ndims;
+  }
+  tspec_rt_collective_t *plan = &step->collectives[operand];
+  TSPEC_RT_TRY(
+      tspec_rt_collective_plan(&program->mesh, program->rank, &spec, &program->pool, error, plan));
+  step->sent_bytes += plan->sent_bytes;
+  if (plan->scratch_bytes > program->scratch_bytes) {
+    program->scratch_bytes = plan->scratch_bytes;
+  }
+  return TSPEC_RT_OK;
+}
+
+static tspec_rt_status_t prepare_collective(tspec_rt_program_t *program, tspec_rt_step_t *step,
+                                            tspec_comm_group_t *group, tspec_rt_error_t *error) {
+  step->collectives = get(program, (uint64_t)step->nbuffers - 1, sizeof *step->collectives);
+  if (step->collectives == NULL) {
+    return out_of_memory(error);
+  }
+  for (int i = 0; i < step->nbuffers - 1; ++i) {
+    TSPEC_RT_TRY(prepare_operand(program, step, i, group, error));
   }
   return TSPEC_RT_OK;
 }

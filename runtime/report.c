@@ -25,7 +25,7 @@ static bool sends(const tspec_rt_step_t *step) {
 }
 
 static json_t *count_step(const tspec_rt_step_t *step, int index, int64_t bytes) {
-  const tspec_comm_group_t *group = step->collective.spec.group;
+  const tspec_comm_group_t *group = step->collectives[0].spec.group;
   return json_pack("{s:i, s:s, s:s, s:s, s:i, s:I, s:I}", "step", index, "kind",
                    collective_name(step->image->collective), "what", step->what, "where",
                    step->where, "ranks", group != NULL ? group->size : 1, "predicted_bytes",
@@ -62,7 +62,7 @@ tspec_rt_status_t tspec_rt_write_counts(tspec_rt_t *rt, const char *name, const 
     tspec_rt_abort(rt, TSPEC_RT_MEMORY); // the others would wait
   }
   for (int i = 0; i < entry->nsteps; ++i) {
-    bytes[i] = entry->steps[i].collective.sent_bytes;
+    bytes[i] = entry->steps[i].sent_bytes;
   }
   tspec_rt_status_t status =
       rt->comm->ops->allreduce(rt->comm->world, bytes, entry->nsteps, TSPEC_RT_I64, TSPEC_RT_MAX);
@@ -108,7 +108,7 @@ static void print_event(const tspec_rt_t *rt, const tspec_rt_event_t *event, FIL
   (void)fputs("\"", stream);
   if (step->image->kind == TSPEC_IMAGE_COLLECTIVE) {
     (void)fprintf(stream, ", \"kind\": \"%s\", \"bytes\": %lld",
-                  collective_name(step->image->collective), (long long)step->collective.sent_bytes);
+                  collective_name(step->image->collective), (long long)step->sent_bytes);
   }
   if (step->image->kind == TSPEC_IMAGE_GEMM) {
     (void)fprintf(stream, ", \"by\": \"%s\"", tspec_gemm_name(&step->gemm));

@@ -52,9 +52,18 @@ static tspec_rt_status_t run_gemm(tspec_rt_t *rt, const tspec_rt_step_t *step) {
 }
 
 static tspec_rt_status_t run_collective(tspec_rt_t *rt, const tspec_rt_step_t *step) {
+  int noperands = step->nbuffers - 1;
+  void *to = step->pointers[noperands];
+  if (step->image->fills != 0) {
+    const tspec_rt_tensor_t *tensor = step->buffers[noperands]->tensor;
+    tspec_rt_dtype_fill(tensor->dtype, step->image->fill, tensor->elems, to);
+  }
   tspec_rt_watchdog_begin(rt->watchdog, step->what, step->where);
-  tspec_rt_status_t status = tspec_rt_collective_run(&step->collective, step->pointers[0],
-                                                     step->pointers[1], rt->program.scratch);
+  tspec_rt_status_t status = TSPEC_RT_OK;
+  for (int i = 0; i < noperands && status == TSPEC_RT_OK; ++i) {
+    status =
+        tspec_rt_collective_run(&step->collectives[i], step->pointers[i], to, rt->program.scratch);
+  }
   tspec_rt_watchdog_end(rt->watchdog);
   if (status != TSPEC_RT_OK) {
     return tspec_rt_fail(&rt->error, status, "%s at %s: %s", step->what, step->where,

@@ -4,29 +4,18 @@
 
 #include "ir/eval/eval_internal.h"
 #include "ir/eval/ops.h"
-#include "ir/shard/cost.h"
+#include "ir/program_steps.h"
 
-/// A collective about to be played.
+/// A collective about to be played; one that puts parts of operands together, operand by operand.
 typedef struct exchange_t {
   tspec_eval_t *eval;
   const tspec_op_t *op;
-  tspec_type_t type;
+  tspec_type_t type; ///< of the operand
   tspec_step_t step;
   tspec_dense_t *const *from;
   tspec_dense_t **to;
   int64_t *sent; ///< bytes per rank, of the kinds where every rank has its own
 } exchange_t;
-
-static tspec_collective_t kind_of(const tspec_op_t *op) {
-  const char *name = tspec_op_info(op->kind)->name;
-  for (int i = 0; i <= TSPEC_COLLECTIVE_MAKE_PENDING; i++) {
-    if (strcmp(tspec_collective_name((tspec_collective_t)i), name) == 0) {
-      return (tspec_collective_t)i;
-    }
-  }
-  TSPEC_CHECK(false, "op '%s' is no collective", name);
-  return TSPEC_COLLECTIVE_ALL_REDUCE;
-}
 
 // ---- groups ------------------------------------------------------------------------------------
 
@@ -133,15 +122,21 @@ static void record_traffic(const exchange_t *exchange) {
 
 // ---- moving ------------------------------------------------------------------------------------
 
-/// The part of the receiver's block that lies in the block of `from` with these indices, per dim.
+static tspec_window_t window_of(const exchange_t *exchange, int d) {
+  int64_t size = exchange->type.dims[d];
+  return exchange->step.windows != NULL ? exchange->step.windows[d]
+                                        : tspec_window_make(size, size, 0, 0, 1);
+}
+
+/// The part of the receiver's block that shows the block of `from` with these indices, per dim.
 /// False if there is none.
 static bool overlap(const exchange_t *exchange, const tspec_block_t *wanted, const int64_t *indices,
                     tspec_block_t *out_box) {
   for (int i = 0; i < exchange->type.rank; i++) {
     const tspec_dim_t *dim = &exchange->step.from->dims[i];
     tspec_block_t held = tspec_block(exchange->type.dims[i], tspec_dim_nblocks(dim), indices[i]);
-    out_box[i].begin = held.begin > wanted[i].begin ? held.begin : wanted[i].begin;
-    out_box[i].end = held.end < wanted[i].end ? held.end : wanted[i].end;
+    tspec_window_t window = window_of(exchange, i);
+    out_box[i] = tspec_block_common(tspec_window_shown(&window, held), wanted[i]);
     if (out_box[i].begin >= out_box[i].end) {
       return false;
     }
@@ -149,25 +144,29 @@ static bool overlap(const exchange_t *exchange, const tspec_block_t *wanted, con
   return true;
 }
 
-/// Copies a box, in numbers of the whole tensor, from one rank to another.
+/// Copies a box, in numbers of the whole result, from one rank to another.
 static void copy_between(exchange_t *exchange, int64_t sender, int64_t receiver,
                          const tspec_block_t *box) {
   tspec_eval_t *eval = exchange->eval;
   tspec_type_t type = exchange->type;
+  const tspec_value_t *result = exchange->op->results[0];
   const tspec_block_t *held = tspec_eval_blocks(eval, type, exchange->step.from, sender);
-  const tspec_block_t *wanted = tspec_eval_blocks(eval, type, exchange->step.to, receiver);
+  const tspec_block_t *wanted = tspec_eval_blocks(eval, result->type, exchange->step.to, receiver);
+  int64_t *steps = TSPEC_ARENA_NEW(&eval->scratch, int64_t, type.rank);
   int64_t *at_sender = TSPEC_ARENA_NEW(&eval->scratch, int64_t, type.rank);
   int64_t *at_receiver = TSPEC_ARENA_NEW(&eval->scratch, int64_t, type.rank);
   int64_t *extents = TSPEC_ARENA_NEW(&eval->scratch, int64_t, type.rank);
   int64_t bytes = tspec_dtype_bytes(type.dtype);
   for (int i = 0; i < type.rank; i++) {
-    at_sender[i] = box[i].begin - held[i].begin;
+    tspec_window_t window = window_of(exchange, i);
+    at_sender[i] = tspec_window_source(&window, box[i].begin) - held[i].begin;
+    steps[i] = window.step;
     at_receiver[i] = box[i].begin - wanted[i].begin;
     extents[i] = box[i].end - box[i].begin;
     bytes *= extents[i];
   }
   tspec_dense_copy_box(exchange->to[receiver], at_receiver, exchange->from[sender], at_sender,
-                       extents);
+                       steps, extents);
   exchange->sent[sender] += sender == receiver ? 0 : bytes;
 }
 
@@ -193,7 +192,7 @@ static bool receive(exchange_t *exchange, int64_t receiver) {
   const tspec_mesh_t *mesh = &eval->program->mesh;
   int rank = exchange->type.rank;
   const tspec_block_t *wanted =
-      tspec_eval_blocks(eval, exchange->type, exchange->step.to, receiver);
+      tspec_eval_blocks(eval, exchange->op->results[0]->type, exchange->step.to, receiver);
   int64_t *nblocks = TSPEC_ARENA_NEW(&eval->scratch, int64_t, rank);
   int64_t *indices = TSPEC_ARENA_NEW(&eval->scratch, int64_t, rank);
   tspec_block_t *box = TSPEC_ARENA_NEW(&eval->scratch, tspec_block_t, rank);
@@ -293,29 +292,51 @@ static void make_pending(exchange_t *exchange, int64_t rank) {
   }
 }
 
-bool tspec_eval_collective(tspec_eval_t *eval, const tspec_op_t *op, tspec_dense_t *const *from,
-                           tspec_dense_t **out_blocks) {
-  const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
-  const tspec_attr_t *reduce = tspec_op_get_attr(op, "kind");
+// ---- parts of operands -------------------------------------------------------------------------
+
+static void fill(const tspec_op_t *op, tspec_dense_t *block) {
+  const tspec_attr_t *value = tspec_op_get_attr(op, "value");
+  for (int64_t i = 0; value != NULL && i < block->count; i++) {
+    tspec_dense_set(block, i, value->f);
+  }
+}
+
+/// One operand after the other puts its part into every rank's block.
+static bool place_parts(exchange_t *exchange, tspec_dense_t *const *const *operands) {
+  tspec_eval_t *eval = exchange->eval;
+  const tspec_step_t *steps = tspec_op_parts(exchange->op, &eval->program->mesh, &eval->scratch);
+  bool ok = true;
+  for (int64_t rank = 0; rank < eval->nranks; rank++) {
+    fill(exchange->op, exchange->to[rank]);
+  }
+  for (int k = 0; ok && k < exchange->op->noperands; k++) {
+    exchange->type = exchange->op->operands[k]->type;
+    exchange->step = steps[k];
+    exchange->from = operands[k];
+    for (int64_t rank = 0; ok && rank < eval->nranks; rank++) {
+      ok = receive(exchange, rank);
+    }
+  }
+  return ok;
+}
+
+bool tspec_eval_collective(tspec_eval_t *eval, const tspec_op_t *op,
+                           tspec_dense_t *const *const *operands, tspec_dense_t **out_blocks) {
   exchange_t exchange = {
       .eval = eval,
       .op = op,
       .type = op->results[0]->type,
-      .step = {.kind = kind_of(op),
-               .reduce = reduce != NULL ? reduce->reduce : TSPEC_REDUCE_SUM,
-               .naxes = (int)axes->count,
-               .axes = axes->axes,
-               .from = op->operands[0]->sharding,
-               .to = op->results[0]->sharding,
-               .src_dim = -1,
-               .dst_dim = -1},
-      .from = from,
+      .step = tspec_step_of_op(op),
+      .from = operands[0],
       .to = out_blocks,
       .sent = TSPEC_ARENA_NEW(&eval->scratch, int64_t, eval->nranks),
   };
-  bool ok = true;
-  for (int64_t rank = 0; ok && rank < eval->nranks; rank++) {
+  for (int64_t rank = 0; rank < eval->nranks; rank++) {
     out_blocks[rank] = tspec_eval_new_block(eval, op->results[0], rank);
+  }
+  bool has_parts = tspec_op_has_parts(op);
+  bool ok = !has_parts || place_parts(&exchange, operands);
+  for (int64_t rank = 0; ok && !has_parts && rank < eval->nranks; rank++) {
     if (exchange.step.kind == TSPEC_COLLECTIVE_MAKE_PENDING) {
       make_pending(&exchange, rank);
     } else if (exchange.step.kind == TSPEC_COLLECTIVE_ALL_REDUCE ||

@@ -244,17 +244,19 @@ bool tspec_dense_next(int rank, const int64_t *dims, int64_t *index) {
   return false;
 }
 
-static int64_t linear_index(const tspec_dense_t *dense, const int64_t *begin,
+static int64_t linear_index(const tspec_dense_t *dense, const int64_t *begin, const int64_t *steps,
                             const int64_t *index) {
   int64_t linear = 0;
   for (int i = 0; i < dense->type.rank; i++) {
-    linear = linear * dense->type.dims[i] + begin[i] + index[i];
+    int64_t step = steps == NULL ? 1 : steps[i];
+    linear = linear * dense->type.dims[i] + begin[i] + index[i] * step;
   }
   return linear;
 }
 
 void tspec_dense_copy_box(tspec_dense_t *to, const int64_t *to_begin, const tspec_dense_t *from,
-                          const int64_t *from_begin, const int64_t *extents) {
+                          const int64_t *from_begin, const int64_t *from_steps,
+                          const int64_t *extents) {
   int rank = to->type.rank;
   for (int i = 0; i < rank; i++) {
     if (extents[i] == 0) {
@@ -262,14 +264,15 @@ void tspec_dense_copy_box(tspec_dense_t *to, const int64_t *to_begin, const tspe
     }
   }
   for (int i = 0; i < rank; i++) {
+    int64_t last = (extents[i] - 1) * (from_steps == NULL ? 1 : from_steps[i]);
     TSPEC_CHECK(to_begin[i] >= 0 && to_begin[i] + extents[i] <= to->type.dims[i] &&
-                    from_begin[i] >= 0 && from_begin[i] + extents[i] <= from->type.dims[i],
+                    from_begin[i] >= 0 && from_begin[i] + last < from->type.dims[i],
                 "a box beyond its tensor in dim %d", i);
   }
   int64_t *index = allocate(sizeof *index * (size_t)rank);
   do {
-    tspec_dense_copy_element(to, linear_index(to, to_begin, index), from,
-                             linear_index(from, from_begin, index));
+    tspec_dense_copy_element(to, linear_index(to, to_begin, NULL, index), from,
+                             linear_index(from, from_begin, from_steps, index));
   } while (tspec_dense_next(rank, extents, index));
   free(index);
 }
@@ -285,7 +288,7 @@ tspec_dense_t *tspec_dense_cut(const tspec_dense_t *whole, const tspec_block_t *
     begin[i] = blocks[i].begin;
   }
   tspec_dense_t *part = tspec_dense_create(whole->type.dtype, rank, extents);
-  tspec_dense_copy_box(part, zero, whole, begin, extents);
+  tspec_dense_copy_box(part, zero, whole, begin, NULL, extents);
   free(numbers);
   return part;
 }
@@ -297,6 +300,6 @@ void tspec_dense_paste(tspec_dense_t *whole, const tspec_dense_t *part,
   for (int i = 0; i < rank; i++) {
     numbers[i] = blocks[i].begin;
   }
-  tspec_dense_copy_box(whole, numbers, part, numbers + rank, part->type.dims);
+  tspec_dense_copy_box(whole, numbers, part, numbers + rank, NULL, part->type.dims);
   free(numbers);
 }

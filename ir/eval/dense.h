@@ -39,9 +39,11 @@ void tspec_dense_copy_element(tspec_dense_t *to, int64_t to_index, const tspec_d
 /// Same type and same bits.
 bool tspec_dense_equal(const tspec_dense_t *a, const tspec_dense_t *b);
 
-/// Copies the box of these extents at `from_begin` to `to_begin`; one dtype and rank.
+/// Copies the box of these extents at `from_begin` to `to_begin`; one dtype and rank. `from_steps`:
+/// every how many elements are taken, per dim; NULL: each.
 void tspec_dense_copy_box(tspec_dense_t *to, const int64_t *to_begin, const tspec_dense_t *from,
-                          const int64_t *from_begin, const int64_t *extents);
+                          const int64_t *from_begin, const int64_t *from_steps,
+                          const int64_t *extents);
 /// The part of a whole tensor that the blocks (one per dim) state. Ownership: the caller's.
 tspec_dense_t *tspec_dense_cut(const tspec_dense_t *whole, const tspec_block_t *blocks);
 /// Writes a block into the whole tensor.

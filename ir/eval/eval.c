@@ -6,6 +6,7 @@
 #include "ir/eval/eval_internal.h"
 #include "ir/eval/init.h"
 #include "ir/eval/ops.h"
+#include "ir/program_steps.h"
 
 void *tspec_eval_allocate(size_t bytes) {
   void *memory = calloc(bytes > 0 ? bytes : 1, 1);
@@ -311,11 +312,14 @@ static void run_on_rank(tspec_eval_t *eval, run_t *run, const tspec_op_t *op, in
 static bool run_op(tspec_eval_t *eval, run_t *run, const tspec_op_t *op) {
   const tspec_value_t *value = op->results[0];
   tspec_dense_t **blocks = run->values[value->id].blocks;
-  bool is_collective = (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_COLLECTIVE) != 0 ||
-                       op->kind == TSPEC_OP_make_pending;
   bool ok = true;
-  if (is_collective) {
-    ok = tspec_eval_collective(eval, op, run->values[op->operands[0]->id].blocks, blocks);
+  if (tspec_op_is_step(op)) {
+    tspec_dense_t *const **operands =
+        TSPEC_ARENA_NEW(&eval->scratch, tspec_dense_t *const *, op->noperands);
+    for (int i = 0; i < op->noperands; i++) {
+      operands[i] = run->values[op->operands[i]->id].blocks;
+    }
+    ok = tspec_eval_collective(eval, op, operands, blocks);
   } else {
     for (int64_t rank = 0; rank < eval->nranks; rank++) {
       run_on_rank(eval, run, op, rank);

@@ -182,7 +182,7 @@ static void eval_pad(const tspec_eval_call_t *call) {
   for (int64_t i = 0; i < call->result->count; i++) {
     tspec_dense_set(call->result, i, value);
   }
-  tspec_dense_copy_box(call->result, ints_of(call->op, "lo"), call->operands[0], zero,
+  tspec_dense_copy_box(call->result, ints_of(call->op, "lo"), call->operands[0], zero, NULL,
                        call->operands[0]->type.dims);
 }
 
@@ -192,7 +192,7 @@ static void eval_concat(const tspec_eval_call_t *call) {
   int64_t *begin = TSPEC_ARENA_NEW(call->scratch, int64_t, rank);
   int64_t *zero = TSPEC_ARENA_NEW(call->scratch, int64_t, rank);
   for (int k = 0; k < call->op->noperands; k++) {
-    tspec_dense_copy_box(call->result, begin, call->operands[k], zero,
+    tspec_dense_copy_box(call->result, begin, call->operands[k], zero, NULL,
                          call->operands[k]->type.dims);
     begin[dim] += call->operands[k]->type.dims[dim];
   }

@@ -12,6 +12,82 @@ static bool infer_collective(const tspec_op_view_t *view, tspec_arena_t *arena, 
   return tspec_rules_infer_same(view, arena, diag, out_results);
 }
 
+// ---- parts of operands -------------------------------------------------------------------------
+
+static bool check_parts(const tspec_op_view_t *view, const tspec_attr_t *shape,
+                        tspec_diag_t *diag) {
+  static const char *const names[] = {"lo", "starts", "steps"};
+  for (int i = 0; i < 3; i++) {
+    const tspec_attr_t *attr = tspec_op_attr(view, names[i]);
+    if (attr == NULL || attr->count != view->noperands * shape->count) {
+      tspec_diag_error(diag, view->range,
+                       "'%s' with a shape needs %s, one entry per operand and dim",
+                       tspec_rules_spelling(view), names[i]);
+      return false;
+    }
+  }
+  for (int64_t i = 0; i < view->noperands * shape->count; i++) {
+    int64_t size = view->operands[i / shape->count].dims[i % shape->count];
+    int64_t lo = tspec_rules_attr(view, "lo")->ints[i];
+    int64_t start = tspec_rules_attr(view, "starts")->ints[i];
+    if (lo < 0 || lo > shape->ints[i % shape->count] || start < 0 || start > size ||
+        tspec_rules_attr(view, "steps")->ints[i] < 1) {
+      tspec_diag_error(diag, view->range, "'%s' places no part of dim %lld of operand %lld so",
+                       tspec_rules_spelling(view), (long long)(i % shape->count),
+                       (long long)(i / shape->count));
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Without a shape: one operand, which the result is. With one: parts of operands.
+static bool infer_placing(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_diag_t *diag,
+                          tspec_type_t *out_results) {
+  const tspec_attr_t *shape = tspec_op_attr(view, "shape");
+  bool fits = view->noperands == 1 || (view->noperands > 1 && shape != NULL);
+  for (int i = 0; fits && shape != NULL && i < view->noperands; i++) {
+    fits = view->operands[i].rank == shape->count &&
+           view->operands[i].dtype == view->operands[0].dtype;
+  }
+  if (!fits) {
+    tspec_diag_error(diag, view->range,
+                     "'%s' takes one operand, or with a shape some of its rank and of one dtype",
+                     tspec_rules_spelling(view));
+    return false;
+  }
+  if (!infer_collective(view, arena, diag, out_results)) {
+    return false;
+  }
+  if (shape == NULL) {
+    return true;
+  }
+  if (!tspec_rules_check_shape(view, shape, diag) || !check_parts(view, shape, diag)) {
+    return false;
+  }
+  int64_t *dims = tspec_arena_copy(arena, shape->ints, sizeof *shape->ints * (size_t)shape->count);
+  out_results[0] = tspec_type_make(arena, view->operands[0].dtype, (int)shape->count, dims);
+  return true;
+}
+
+static const tspec_window_t *windows_placing(const tspec_op_view_t *view, tspec_arena_t *arena) {
+  const tspec_attr_t *shape = tspec_op_attr(view, "shape");
+  if (shape == NULL) {
+    return NULL;
+  }
+  int rank = (int)shape->count;
+  tspec_window_t *windows = TSPEC_ARENA_NEW(arena, tspec_window_t, view->noperands * rank);
+  for (int i = 0; i < view->noperands * rank; i++) {
+    windows[i] = tspec_window_make(shape->ints[i % rank], view->operands[i / rank].dims[i % rank],
+                                   tspec_rules_attr(view, "lo")->ints[i],
+                                   tspec_rules_attr(view, "starts")->ints[i],
+                                   tspec_rules_attr(view, "steps")->ints[i]);
+  }
+  return windows;
+}
+
+// ---- reductions --------------------------------------------------------------------------------
+
 static bool infer_reducing(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_diag_t *diag,
                            tspec_type_t *out_results) {
   tspec_reduce_t kind = tspec_rules_attr(view, "kind")->reduce;
@@ -36,21 +112,37 @@ static const tspec_attr_spec_t moving_attrs[] = {
     {0},
 };
 
-#define COLLECTIVE(id, attr_specs, infer_fn, text)                                                 \
+static const tspec_attr_spec_t placing_attrs[] = {
+    {"axes", TSPEC_ATTR_AXES, true, "along which ranks take part, in mesh order"},
+    {"shape", TSPEC_ATTR_INTS, false, "of a result that shows parts of the operands"},
+    {"lo", TSPEC_ATTR_INTS, false, "with shape: where a part lies, per operand and dim"},
+    {"starts", TSPEC_ATTR_INTS, false, "with shape: first element shown, per operand and dim"},
+    {"steps", TSPEC_ATTR_INTS, false, "with shape: to the next one, per operand and dim"},
+    {"value", TSPEC_ATTR_FLOAT, false, "with shape: of elements that lie in no part; 0"},
+    {0},
+};
+
+#define COLLECTIVE(id, attr_specs, infer_fn, windows_fn, text)                                     \
   const tspec_op_rules_t tspec_rules_##id = {                                                      \
       .summary = (text),                                                                           \
       .attrs = (attr_specs),                                                                       \
       .traits = TSPEC_TRAIT_COLLECTIVE,                                                            \
       .linear = TSPEC_LINEAR_NONE,                                                                 \
       .infer = (infer_fn),                                                                         \
+      .windows = (windows_fn),                                                                     \
   }
 
-COLLECTIVE(all_gather, moving_attrs, infer_collective, "every rank gets the blocks of all");
-COLLECTIVE(all_reduce, reducing_attrs, infer_reducing, "every rank gets the sum of the partials");
-COLLECTIVE(all_slice, moving_attrs, infer_collective, "each rank keeps its part; nothing moves");
-COLLECTIVE(all_to_all, moving_attrs, infer_collective, "an axis moves from one dim to another");
-COLLECTIVE(permute, moving_attrs, infer_collective, "each block moves to another rank");
-COLLECTIVE(reduce_scatter, reducing_attrs, infer_reducing, "each rank gets its part of the sum");
+COLLECTIVE(all_gather, moving_attrs, infer_collective, NULL, "every rank gets the blocks of all");
+COLLECTIVE(all_reduce, reducing_attrs, infer_reducing, NULL,
+           "every rank gets the sum of the partials");
+COLLECTIVE(all_slice, placing_attrs, infer_placing, windows_placing,
+           "each rank keeps its part; nothing moves");
+COLLECTIVE(all_to_all, moving_attrs, infer_collective, NULL,
+           "an axis moves from one dim to another");
+COLLECTIVE(permute, placing_attrs, infer_placing, windows_placing,
+           "each block, or parts of it, moves to another rank");
+COLLECTIVE(reduce_scatter, reducing_attrs, infer_reducing, NULL,
+           "each rank gets its part of the sum");
 
 // Not a collective: no rank needs another one for it.
 const tspec_op_rules_t tspec_rules_make_pending = {

@@ -392,6 +392,44 @@ static tspec_linear_t linear_pad(const tspec_op_view_t *view, tspec_reduce_t kin
   return harmless ? TSPEC_LINEAR_EACH : TSPEC_LINEAR_NONE;
 }
 
+// ---- where elements go -------------------------------------------------------------------------
+
+static const tspec_window_t *windows_slice(const tspec_op_view_t *view, tspec_arena_t *arena) {
+  tspec_type_t operand = view->operands[0];
+  tspec_window_t *windows = TSPEC_ARENA_NEW(arena, tspec_window_t, operand.rank);
+  for (int i = 0; i < operand.rank; i++) {
+    windows[i] = tspec_window_make(view->results[0].dims[i], operand.dims[i], 0,
+                                   tspec_rules_attr(view, "starts")->ints[i],
+                                   tspec_rules_attr(view, "steps")->ints[i]);
+  }
+  return windows;
+}
+
+static const tspec_window_t *windows_pad(const tspec_op_view_t *view, tspec_arena_t *arena) {
+  tspec_type_t operand = view->operands[0];
+  tspec_window_t *windows = TSPEC_ARENA_NEW(arena, tspec_window_t, operand.rank);
+  for (int i = 0; i < operand.rank; i++) {
+    windows[i] = tspec_window_make(view->results[0].dims[i], operand.dims[i],
+                                   tspec_rules_attr(view, "lo")->ints[i], 0, 1);
+  }
+  return windows;
+}
+
+static const tspec_window_t *windows_concat(const tspec_op_view_t *view, tspec_arena_t *arena) {
+  int64_t dim = tspec_rules_attr(view, "dim")->i;
+  int rank = view->results[0].rank;
+  tspec_window_t *windows = TSPEC_ARENA_NEW(arena, tspec_window_t, view->noperands * rank);
+  int64_t lo = 0;
+  for (int k = 0; k < view->noperands; k++) {
+    for (int i = 0; i < rank; i++) {
+      windows[k * rank + i] = tspec_window_make(view->results[0].dims[i], view->operands[k].dims[i],
+                                                i == dim ? lo : 0, 0, 1);
+    }
+    lo += view->operands[k].dims[dim];
+  }
+  return windows;
+}
+
 // ---- rows --------------------------------------------------------------------------------------
 
 static const tspec_attr_spec_t broadcast_attrs[] = {
@@ -462,6 +500,7 @@ const tspec_op_rules_t tspec_rules_concat = {
     .infer = infer_concat,
     .rule = rule_concat,
     .linear_over = tspec_rules_moves_elements,
+    .windows = windows_concat,
 };
 
 const tspec_op_rules_t tspec_rules_slice = {
@@ -471,6 +510,7 @@ const tspec_op_rules_t tspec_rules_slice = {
     .infer = infer_slice,
     .rule = rule_resized,
     .linear_over = tspec_rules_moves_elements,
+    .windows = windows_slice,
 };
 
 const tspec_op_rules_t tspec_rules_pad = {
@@ -480,4 +520,5 @@ const tspec_op_rules_t tspec_rules_pad = {
     .infer = infer_pad,
     .rule = rule_resized,
     .linear_over = linear_pad,
+    .windows = windows_pad,
 };

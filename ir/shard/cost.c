@@ -128,15 +128,27 @@ int64_t tspec_step_sender(const tspec_mesh_t *mesh, const tspec_step_t *step, in
 
 // ---- all_to_all and permute -------------------------------------------------------------------
 
+// One operand of an exchange, by the dims that are kept.
+typedef struct part_t {
+  tspec_step_t step;
+  int64_t *sizes; // of the operand
+  route_t route;
+} part_t;
+
 // The dims that a collective changes, on a mesh of only the axes that matter to them: dims that
 // stay are a factor, and the ranks that differ along other axes do the same.
 typedef struct exchange_t {
   tspec_arena_t *arena;
   tspec_mesh_t mesh;
-  tspec_step_t step;
-  int64_t *sizes; // of the dims kept
-  int64_t bytes;  // of one element of those, times the largest block of the dims left out
+  int count;
+  part_t *parts;
+  int64_t bytes; // of one element of those, times the largest block of the dims left out
 } exchange_t;
+
+static bool is_changed(tspec_type_t type, const tspec_step_t *step, int d) {
+  return !dims_equal(&step->from->dims[d], &step->to->dims[d]) ||
+         (step->windows != NULL && !tspec_window_is_identity(&step->windows[d], type.dims[d]));
+}
 
 static const tspec_axis_t *renumber(exchange_t *exchange, const int *numbers,
                                     const tspec_axis_t *axes, int naxes) {
@@ -147,13 +159,12 @@ static const tspec_axis_t *renumber(exchange_t *exchange, const int *numbers,
   return copy;
 }
 
-static const tspec_sharding_t *keep_changed(exchange_t *exchange, const int *numbers,
-                                            const tspec_step_t *step,
-                                            const tspec_sharding_t *sharding) {
+static const tspec_sharding_t *keep_dims(exchange_t *exchange, const int *numbers,
+                                         const bool *is_kept, const tspec_sharding_t *sharding) {
   tspec_sharding_t *kept = TSPEC_ARENA_NEW(exchange->arena, tspec_sharding_t, 1);
   tspec_dim_t *dims = TSPEC_ARENA_NEW(exchange->arena, tspec_dim_t, sharding->rank);
   for (int d = 0; d < sharding->rank; d++) {
-    if (!dims_equal(&step->from->dims[d], &step->to->dims[d])) {
+    if (is_kept[d]) {
       const tspec_dim_t *dim = &sharding->dims[d];
       dims[kept->rank++] = (tspec_dim_t){
           .naxes = dim->naxes, .axes = renumber(exchange, numbers, dim->axes, dim->naxes)};
@@ -163,32 +174,61 @@ static const tspec_sharding_t *keep_changed(exchange_t *exchange, const int *num
   return kept;
 }
 
+static void keep_part(exchange_t *exchange, const int *numbers, const bool *is_kept,
+                      tspec_type_t type, const tspec_step_t *step, part_t *part) {
+  tspec_window_t *windows = TSPEC_ARENA_NEW(exchange->arena, tspec_window_t, type.rank);
+  part->sizes = TSPEC_ARENA_NEW(exchange->arena, int64_t, type.rank);
+  part->step = *step;
+  part->step.from = keep_dims(exchange, numbers, is_kept, step->from);
+  part->step.to = keep_dims(exchange, numbers, is_kept, step->to);
+  part->step.axes = renumber(exchange, numbers, step->axes, step->naxes);
+  part->step.windows = windows;
+  int ndims = 0;
+  for (int d = 0; d < type.rank; d++) {
+    if (is_kept[d]) {
+      part->sizes[ndims] = type.dims[d];
+      windows[ndims++] = step->windows != NULL
+                             ? step->windows[d]
+                             : tspec_window_make(type.dims[d], type.dims[d], 0, 0, 1);
+    }
+  }
+  part->route = make_route(&exchange->mesh, &part->step);
+}
+
 static void mark(int *numbers, const tspec_axis_t *axes, int naxes) {
   for (int i = 0; i < naxes; i++) {
     numbers[axes[i].axis] = 1;
   }
 }
 
-static void shrink(exchange_t *exchange, const tspec_mesh_t *mesh, tspec_type_t type,
-                   const tspec_step_t *step) {
+// Finds the dims to keep and marks the axes that matter.
+static void find_changed(exchange_t *exchange, const tspec_type_t *types, const tspec_step_t *steps,
+                         bool *is_kept, int *numbers) {
+  for (int k = 0; k < exchange->count; k++) {
+    mark(numbers, steps[k].axes, steps[k].naxes);
+    for (int d = 0; d < types[k].rank; d++) {
+      is_kept[d] |= is_changed(types[k], &steps[k], d);
+    }
+  }
+  exchange->bytes = tspec_dtype_bytes(types[0].dtype);
+  for (int d = 0; d < types[0].rank; d++) {
+    if (!is_kept[d]) {
+      int64_t nblocks = tspec_dim_nblocks(&steps[0].from->dims[d]);
+      exchange->bytes = multiply(exchange->bytes, tspec_block(types[0].dims[d], nblocks, 0).end);
+    }
+    for (int k = 0; is_kept[d] && k < exchange->count; k++) {
+      mark(numbers, steps[k].from->dims[d].axes, steps[k].from->dims[d].naxes);
+      mark(numbers, steps[k].to->dims[d].axes, steps[k].to->dims[d].naxes);
+    }
+  }
+}
+
+static void shrink(exchange_t *exchange, const tspec_mesh_t *mesh, const tspec_type_t *types,
+                   const tspec_step_t *steps) {
   tspec_arena_t *arena = exchange->arena;
   int *numbers = TSPEC_ARENA_NEW(arena, int, mesh->naxes);
-  mark(numbers, step->axes, step->naxes);
-  exchange->sizes = TSPEC_ARENA_NEW(arena, int64_t, type.rank);
-  exchange->bytes = tspec_dtype_bytes(type.dtype);
-  int ndims = 0;
-  for (int d = 0; d < type.rank; d++) {
-    const tspec_dim_t *from = &step->from->dims[d];
-    const tspec_dim_t *to = &step->to->dims[d];
-    if (dims_equal(from, to)) {
-      exchange->bytes =
-          multiply(exchange->bytes, tspec_block(type.dims[d], tspec_dim_nblocks(from), 0).end);
-      continue;
-    }
-    mark(numbers, from->axes, from->naxes);
-    mark(numbers, to->axes, to->naxes);
-    exchange->sizes[ndims++] = type.dims[d];
-  }
+  bool *is_kept = TSPEC_ARENA_NEW(arena, bool, types[0].rank);
+  find_changed(exchange, types, steps, is_kept, numbers);
   tspec_mesh_axis_t *axes = TSPEC_ARENA_NEW(arena, tspec_mesh_axis_t, mesh->naxes);
   for (int i = 0; i < mesh->naxes; i++) {
     if (numbers[i] != 0) {
@@ -197,10 +237,10 @@ static void shrink(exchange_t *exchange, const tspec_mesh_t *mesh, tspec_type_t 
     }
   }
   exchange->mesh.axes = axes;
-  exchange->step = *step;
-  exchange->step.from = keep_changed(exchange, numbers, step, step->from);
-  exchange->step.to = keep_changed(exchange, numbers, step, step->to);
-  exchange->step.axes = renumber(exchange, numbers, step->axes, step->naxes);
+  exchange->parts = TSPEC_ARENA_NEW(arena, part_t, exchange->count);
+  for (int k = 0; k < exchange->count; k++) {
+    keep_part(exchange, numbers, is_kept, types[k], &steps[k], &exchange->parts[k]);
+  }
 }
 
 // What a block index of one dim of `from` adds to the rank of its holder, by index.
@@ -213,46 +253,50 @@ static int64_t *holder_offsets(const exchange_t *exchange, const tspec_dim_t *di
   return offsets;
 }
 
-// The blocks of `from` that overlap what a receiver needs of one dim.
+// The blocks of `from` that hold what a receiver needs of one dim.
 typedef struct overlap_t {
   int64_t first;
   int64_t last;
-  tspec_block_t need;
-  int64_t size; // of blocks of `from`
-  int64_t own;  // the receiver's block of `from`
+  tspec_block_t need; // of the result
+  int64_t size;       // of blocks of `from`
+  int64_t own;        // the receiver's block of `from`
 } overlap_t;
-
-static int64_t overlap_size(const overlap_t *overlap, int64_t index) {
-  int64_t begin = index == overlap->first ? overlap->need.begin : index * overlap->size;
-  int64_t end = index == overlap->last ? overlap->need.end : (index + 1) * overlap->size;
-  return end - begin;
-}
 
 typedef struct counter_t {
   const exchange_t *exchange;
-  const route_t *route;
+  const part_t *part;
   int64_t **offsets; // by dim
   overlap_t *overlaps;
   int64_t *sent; // by rank
 } counter_t;
 
+static int64_t overlap_size(const counter_t *counter, int d, int64_t index) {
+  const overlap_t *overlap = &counter->overlaps[d];
+  tspec_block_t held = {index * overlap->size, (index + 1) * overlap->size};
+  held =
+      tspec_block_common(tspec_window_shown(&counter->part->step.windows[d], held), overlap->need);
+  return held.end - held.begin;
+}
+
 // False if the receiver needs nothing.
 static bool find_overlaps(const counter_t *counter, int64_t receiver) {
-  const exchange_t *exchange = counter->exchange;
-  for (int d = 0; d < exchange->step.from->rank; d++) {
-    const tspec_dim_t *from = &exchange->step.from->dims[d];
-    const tspec_dim_t *to = &exchange->step.to->dims[d];
-    int64_t size = tspec_block(exchange->sizes[d], tspec_dim_nblocks(from), 0).end;
+  const tspec_mesh_t *mesh = &counter->exchange->mesh;
+  const part_t *part = counter->part;
+  for (int d = 0; d < part->step.from->rank; d++) {
+    const tspec_dim_t *from = &part->step.from->dims[d];
+    const tspec_dim_t *to = &part->step.to->dims[d];
+    const tspec_window_t *window = &part->step.windows[d];
     overlap_t *overlap = &counter->overlaps[d];
-    overlap->need = tspec_block(exchange->sizes[d], tspec_dim_nblocks(to),
-                                tspec_dim_block_index(&exchange->mesh, to, receiver));
+    overlap->need = tspec_block_common(
+        tspec_block(window->size, tspec_dim_nblocks(to), tspec_dim_block_index(mesh, to, receiver)),
+        (tspec_block_t){window->lo, window->lo + window->count});
     if (overlap->need.begin >= overlap->need.end) {
       return false;
     }
-    overlap->size = size;
-    overlap->first = overlap->need.begin / size;
-    overlap->last = (overlap->need.end - 1) / size;
-    overlap->own = tspec_dim_block_index(&exchange->mesh, from, receiver);
+    overlap->size = tspec_block(part->sizes[d], tspec_dim_nblocks(from), 0).end;
+    overlap->first = tspec_window_source(window, overlap->need.begin) / overlap->size;
+    overlap->last = tspec_window_source(window, overlap->need.end - 1) / overlap->size;
+    overlap->own = tspec_dim_block_index(mesh, from, receiver);
   }
   return true;
 }
@@ -260,21 +304,20 @@ static bool find_overlaps(const counter_t *counter, int64_t receiver) {
 // Adds the pieces of dims d and on; `holder` and `elems` are what the dims before came to.
 static void count_pieces(const counter_t *counter, int d, int64_t holder, int64_t elems,
                          bool is_own) {
-  const exchange_t *exchange = counter->exchange;
-  if (d == exchange->step.from->rank) {
+  if (d == counter->part->step.from->rank) {
     counter->sent[holder] += is_own ? 0 : elems;
     return;
   }
   const overlap_t *overlap = &counter->overlaps[d];
   for (int64_t i = overlap->first; i <= overlap->last; i++) {
-    count_pieces(counter, d + 1, holder + counter->offsets[d][i], elems * overlap_size(overlap, i),
-                 is_own && i == overlap->own);
+    count_pieces(counter, d + 1, holder + counter->offsets[d][i],
+                 elems * overlap_size(counter, d, i), is_own && i == overlap->own);
   }
 }
 
 // Adds what `receiver` lacks to what the holders of it send.
 static void count_received(const counter_t *counter, int64_t receiver) {
-  const route_t *route = counter->route;
+  const route_t *route = &counter->part->route;
   if (!find_overlaps(counter, receiver)) {
     return;
   }
@@ -287,29 +330,35 @@ static void count_received(const counter_t *counter, int64_t receiver) {
   count_pieces(counter, 0, holder, 1, true);
 }
 
-static int64_t count_exchanged(const tspec_mesh_t *mesh, tspec_type_t type,
-                               const tspec_step_t *step) {
+static void count_part(const exchange_t *exchange, const part_t *part, int64_t *sent) {
+  int rank = part->step.from->rank;
+  counter_t counter = {.exchange = exchange,
+                       .part = part,
+                       .offsets = TSPEC_ARENA_NEW(exchange->arena, int64_t *, rank),
+                       .overlaps = TSPEC_ARENA_NEW(exchange->arena, overlap_t, rank),
+                       .sent = sent};
+  for (int d = 0; d < rank; d++) {
+    counter.offsets[d] = holder_offsets(exchange, &part->step.from->dims[d]);
+  }
+  for (int64_t r = 0; r < tspec_mesh_nranks(&exchange->mesh) && rank > 0; r++) {
+    count_received(&counter, r);
+  }
+}
+
+int64_t tspec_steps_joint_cost_bytes(const tspec_mesh_t *mesh, int count, const tspec_type_t *types,
+                                     const tspec_step_t *steps) {
   tspec_arena_t arena;
   tspec_arena_init(&arena);
-  exchange_t exchange = {.arena = &arena};
-  shrink(&exchange, mesh, type, step);
-  int rank = exchange.step.from->rank;
-  route_t route = make_route(&exchange.mesh, &exchange.step);
+  exchange_t exchange = {.arena = &arena, .count = count};
+  shrink(&exchange, mesh, types, steps);
   int64_t nranks = tspec_mesh_nranks(&exchange.mesh);
-  counter_t counter = {.exchange = &exchange,
-                       .route = &route,
-                       .offsets = TSPEC_ARENA_NEW(&arena, int64_t *, rank),
-                       .overlaps = TSPEC_ARENA_NEW(&arena, overlap_t, rank),
-                       .sent = TSPEC_ARENA_NEW(&arena, int64_t, nranks)};
-  for (int d = 0; d < rank; d++) {
-    counter.offsets[d] = holder_offsets(&exchange, &exchange.step.from->dims[d]);
-  }
-  for (int64_t r = 0; r < nranks && rank > 0; r++) {
-    count_received(&counter, r);
+  int64_t *sent = TSPEC_ARENA_NEW(&arena, int64_t, nranks);
+  for (int k = 0; k < count; k++) {
+    count_part(&exchange, &exchange.parts[k], sent);
   }
   int64_t most = 0;
   for (int64_t r = 0; r < nranks; r++) {
-    most = counter.sent[r] > most ? counter.sent[r] : most;
+    most = sent[r] > most ? sent[r] : most;
   }
   int64_t bytes = multiply(most, exchange.bytes);
   tspec_arena_deinit(&arena);
@@ -432,6 +481,9 @@ static bool keeps_counts(const tspec_step_t *step) {
 
 static int64_t exchange_cost(const tspec_mesh_t *mesh, tspec_type_t type,
                              const tspec_step_t *step) {
+  if (step->windows != NULL) {
+    return tspec_steps_joint_cost_bytes(mesh, 1, &type, step);
+  }
   if (tspec_sharding_same_layout(step->from, step->to)) {
     return 0;
   }
@@ -445,7 +497,7 @@ static int64_t exchange_cost(const tspec_mesh_t *mesh, tspec_type_t type,
   if (even && keeps_counts(step)) {
     return block_bytes(mesh, type, step->from, 0);
   }
-  return count_exchanged(mesh, type, step);
+  return tspec_steps_joint_cost_bytes(mesh, 1, &type, step);
 }
 
 int64_t tspec_step_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type,

@@ -9,6 +9,7 @@
 #include "ir/base/type.h"
 #include "ir/shard/mesh.h"
 #include "ir/shard/sharding.h"
+#include "ir/shard/window.h"
 
 /// One way to change a sharding. The first six stand in the order of runtime/image.h.
 typedef enum tspec_collective_t {
@@ -25,7 +26,8 @@ typedef enum tspec_collective_t {
 const char *tspec_collective_name(tspec_collective_t kind);
 
 /// One collective. Its meaning is `from` and `to`: each rank holds its block of `from` before and
-/// gets its block of `to`. A plain value; pointers lie in an arena.
+/// gets its block of `to`. With windows (permute, all_slice) the two are blocks of different
+/// tensors: the result shows elements of the operand. A plain value; pointers lie in an arena.
 typedef struct tspec_step_t {
   tspec_collective_t kind;
   tspec_reduce_t reduce; ///< all_reduce, reduce_scatter, make_pending; else SUM
@@ -33,12 +35,13 @@ typedef struct tspec_step_t {
   const tspec_axis_t *axes; ///< ranks that differ only along these take part; mesh order, merged
   const tspec_sharding_t *from;
   const tspec_sharding_t *to;
-  int src_dim; ///< all_to_all that moves axes from the end of one dim ...
-  int dst_dim; ///< ... to the end of another; else both -1
+  int src_dim;                   ///< all_to_all that moves axes from the end of one dim ...
+  int dst_dim;                   ///< ... to the end of another; else both -1
+  const tspec_window_t *windows; ///< per dim; NULL: the result is the operand
 } tspec_step_t;
 
-/// Bytes that the busiest rank sends in `step` on a tensor of the global type `type`; a fraction of
-/// a byte rounds up. Saturates at INT64_MAX. With k ranks along the axes:
+/// Bytes that the busiest rank sends in `step` on an operand of the global type `type`; a fraction
+/// of a byte rounds up. Saturates at INT64_MAX. With k ranks along the axes:
 ///   all_reduce                  2 (k - 1) / k of the largest block
 ///   all_gather, reduce_scatter  the whole that a group holds, minus its smallest block
 ///   all_to_all, permute         what the busiest rank sends away
@@ -51,6 +54,12 @@ typedef struct tspec_step_t {
 /// work, and a permute is one.
 int64_t tspec_step_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type,
                               const tspec_step_t *step);
+
+/// The same for a permute that puts parts of `count` operands into one result: what a rank sends of
+/// each is added up before the busiest is found. `steps` are those of the operands, with equal
+/// `axes` and `to`.
+int64_t tspec_steps_joint_cost_bytes(const tspec_mesh_t *mesh, int count, const tspec_type_t *types,
+                                     const tspec_step_t *steps);
 
 /// The rank from which `receiver` gets the elements of the block of `step->from` with these indices
 /// (one per dim), by the rule above; `receiver` itself if it holds them.

@@ -103,22 +103,31 @@ static bool is_holder_bound(const dim_pair_t *pair, int64_t from_index, const in
   return true;
 }
 
+// What the result shows in `need` lies in blocks of `from` whose bound coordinates are its own.
+static bool is_block_local(const dim_pair_t *pair, const tspec_window_t *window, int64_t size,
+                           tspec_block_t need, const int64_t *to_digits) {
+  int64_t step = tspec_block(size, tspec_axes_product(pair->from, pair->nfrom), 0).end;
+  int64_t last = tspec_window_source(window, need.end - 1) / step;
+  for (int64_t f = tspec_window_source(window, need.begin) / step; f <= last; f++) {
+    tspec_block_t held = {f * step, (f + 1) * step};
+    tspec_block_t shown = tspec_block_common(tspec_window_shown(window, held), need);
+    if (shown.begin < shown.end && !is_holder_bound(pair, f, to_digits)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Every block of `to` lies in blocks of `from` whose bound coordinates are its own.
-static bool is_dim_local(const dim_pair_t *pair, int64_t size) {
-  int64_t nfrom = tspec_axes_product(pair->from, pair->nfrom);
+static bool is_dim_local(const dim_pair_t *pair, const tspec_window_t *window, int64_t size) {
   int64_t nto = tspec_axes_product(pair->to, pair->nto);
-  int64_t step = tspec_block(size, nfrom, 0).end;
+  tspec_block_t all = {window->lo, window->lo + window->count};
   int64_t to_digits[TSPEC_MAX_ATOMS];
   for (int64_t t = 0; t < nto; t++) {
-    tspec_block_t need = tspec_block(size, nto, t);
-    if (need.begin >= need.end) {
-      return true;
-    }
+    tspec_block_t need = tspec_block_common(tspec_block(window->size, nto, t), all);
     digits_of(pair->to, pair->nto, t, to_digits);
-    for (int64_t f = need.begin / step; f * step < need.end; f++) {
-      if (!is_holder_bound(pair, f, to_digits)) {
-        return false;
-      }
+    if (need.begin < need.end && !is_block_local(pair, window, size, need, to_digits)) {
+      return false;
     }
   }
   return true;
@@ -127,10 +136,14 @@ static bool is_dim_local(const dim_pair_t *pair, int64_t size) {
 static bool are_dims_local(tspec_type_t type, const tspec_step_t *step) {
   for (int d = 0; d < type.rank; d++) {
     dim_pair_t pair;
-    if (dims_equal(&step->from->dims[d], &step->to->dims[d])) {
+    int64_t size = type.dims[d];
+    tspec_window_t window =
+        step->windows != NULL ? step->windows[d] : tspec_window_make(size, size, 0, 0, 1);
+    if (dims_equal(&step->from->dims[d], &step->to->dims[d]) &&
+        tspec_window_is_identity(&window, size)) {
       continue;
     }
-    if (!make_pair(step, d, &pair) || (pair.any_bound && !is_dim_local(&pair, type.dims[d]))) {
+    if (!make_pair(step, d, &pair) || (pair.any_bound && !is_dim_local(&pair, &window, size))) {
       return false;
     }
   }
@@ -162,7 +175,6 @@ static bool is_pending_equal(const tspec_sharding_t *a, const tspec_sharding_t *
 
 bool tspec_step_is_local_to_axes(const tspec_mesh_t *mesh, tspec_type_t type,
                                  const tspec_step_t *step) {
-  (void)mesh;
   tspec_step_t without_group = *step;
   without_group.naxes = 0;
   switch (step->kind) {
@@ -173,6 +185,10 @@ bool tspec_step_is_local_to_axes(const tspec_mesh_t *mesh, tspec_type_t type,
   case TSPEC_COLLECTIVE_MAKE_PENDING:
     return all_dims_equal(step->from, step->to) && is_pending_sum(step->to, step->from, step);
   case TSPEC_COLLECTIVE_ALL_SLICE:
+    if (step->windows != NULL) { // a rank that needs nothing in one dim needs nothing in the others
+      return is_pending_equal(step->from, step->to) &&
+             tspec_steps_joint_cost_bytes(mesh, 1, &type, step) == 0;
+    }
     return is_pending_equal(step->from, step->to) && are_dims_local(type, &without_group);
   case TSPEC_COLLECTIVE_ALL_GATHER:
   case TSPEC_COLLECTIVE_ALL_TO_ALL:
@@ -184,15 +200,18 @@ bool tspec_step_is_local_to_axes(const tspec_mesh_t *mesh, tspec_type_t type,
 
 // ---- dims -------------------------------------------------------------------------------------
 
-// Adds a piece to a group, cut where either sharding cuts its axis; without a common refinement
-// the whole axis.
-static void add_to_group(const tspec_mesh_t *mesh, const tspec_sharding_t *a,
-                         const tspec_sharding_t *b, tspec_axis_t piece, tspec_axis_t *group,
-                         int *count) {
+// Adds a piece to a group, cut where one of the shardings cuts its axis; without a common
+// refinement the whole axis.
+static void add_to_group(const tspec_mesh_t *mesh, const tspec_sharding_t *const *shardings,
+                         int nshardings, tspec_axis_t piece, tspec_axis_t *group, int *count) {
   tspec_cuts_t cuts = {0};
   tspec_axis_t atoms[TSPEC_MAX_ATOMS];
   int natoms = 1;
-  if (tspec_cuts_add_dims(&cuts, piece.axis, a) && tspec_cuts_add_dims(&cuts, piece.axis, b)) {
+  bool refine = true;
+  for (int i = 0; refine && i < nshardings; i++) {
+    refine = tspec_cuts_add_dims(&cuts, piece.axis, shardings[i]);
+  }
+  if (refine) {
     natoms = tspec_cuts_apply(&cuts, piece, atoms);
   } else {
     atoms[0] = tspec_axis_full(mesh, piece.axis);
@@ -208,6 +227,7 @@ static void add_to_group(const tspec_mesh_t *mesh, const tspec_sharding_t *a,
 // the two splits shares, too.
 static void group_axes(tspec_arena_t *arena, const tspec_mesh_t *mesh, const tspec_sharding_t *a,
                        const tspec_sharding_t *b, bool whole, tspec_step_t *step) {
+  const tspec_sharding_t *both[] = {a, b};
   tspec_axis_t *axes = TSPEC_ARENA_NEW(arena, tspec_axis_t, 4 * TSPEC_MAX_ATOMS);
   int count = 0;
   for (int d = 0; d < a->rank; d++) {
@@ -222,14 +242,42 @@ static void group_axes(tspec_arena_t *arena, const tspec_mesh_t *mesh, const tsp
       continue;
     }
     for (int i = same; i < from->naxes; i++) {
-      add_to_group(mesh, a, b, from->axes[i], axes, &count);
+      add_to_group(mesh, both, 2, from->axes[i], axes, &count);
     }
     for (int i = same; i < to->naxes; i++) {
-      add_to_group(mesh, a, b, to->axes[i], axes, &count);
+      add_to_group(mesh, both, 2, to->axes[i], axes, &count);
     }
   }
   step->naxes = tspec_axes_sort(axes, count);
   step->axes = axes;
+}
+
+void tspec_steps_join_axes(tspec_arena_t *arena, const tspec_mesh_t *mesh, int count,
+                           const tspec_type_t *types, tspec_step_t *steps) {
+  const tspec_sharding_t **all = TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, count + 1);
+  for (int k = 0; k < count; k++) {
+    all[k] = steps[k].from;
+  }
+  all[count] = steps[0].to;
+  tspec_axis_t *axes = TSPEC_ARENA_NEW(arena, tspec_axis_t, (count + 1) * 2 * TSPEC_MAX_ATOMS);
+  int naxes = 0;
+  for (int d = 0; d < types[0].rank; d++) {
+    bool changed = false;
+    for (int k = 0; k < count; k++) {
+      changed |= !dims_equal(&steps[k].from->dims[d], &steps[k].to->dims[d]) ||
+                 !tspec_window_is_identity(&steps[k].windows[d], types[k].dims[d]);
+    }
+    for (int i = 0; changed && i <= count; i++) {
+      for (int a = 0; a < all[i]->dims[d].naxes; a++) {
+        add_to_group(mesh, all, count + 1, all[i]->dims[d].axes[a], axes, &naxes);
+      }
+    }
+  }
+  naxes = tspec_axes_sort(axes, naxes);
+  for (int k = 0; k < count; k++) {
+    steps[k].naxes = naxes;
+    steps[k].axes = axes;
+  }
 }
 
 // Everything at once: each rank gets what it lacks.

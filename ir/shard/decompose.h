@@ -44,6 +44,12 @@ bool tspec_reshard_plan(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_ty
 bool tspec_step_is_local_to_axes(const tspec_mesh_t *mesh, tspec_type_t type,
                                  const tspec_step_t *step);
 
+/// Gives the steps of one result's operands (cost.h: tspec_steps_joint_cost_bytes; all have
+/// windows) the axes along which what they place may have to move: those of every dim that is split
+/// otherwise, or shows other elements, than in some operand. Ownership: in `arena`.
+void tspec_steps_join_axes(tspec_arena_t *arena, const tspec_mesh_t *mesh, int count,
+                           const tspec_type_t *types, tspec_step_t *steps);
+
 /// Forms a reduce_scatter (and an all_slice for the rest) from an all_reduce and the all_slice that
 /// reads it: possible if every reduced axis is consumed by a prefix of the slicing axes of some dim
 /// and blocks nest. Writes one or two steps. Returns how many, 0 if the two must stay.

@@ -1,5 +1,6 @@
-// Random changes of sharding, decomposed into collectives and played on all ranks: every rank ends
-// up with its block, each step is legal, and what it moves is what it was predicted to cost.
+// Random changes of sharding, and random slices, paddings and concatenations from any sharding to
+// any, as collectives that are played on all ranks: every rank ends up with its block, each step is
+// legal, and what it moves is what it was predicted to cost.
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
@@ -7,11 +8,13 @@
 
 #include "ir/eval/eval.h"
 #include "ir/eval/init.h"
+#include "ir/program_steps.h"
 #include "ir/shard/axes.h"
 #include "ir/shard/decompose.h"
+#include "passes/pass.h"
 #include "tests/support/program_text.h"
 
-enum { NROUNDS = 1500, MAX_DIMS = 3, MAX_AXES = 3 };
+enum { NROUNDS = 1500, MAX_DIMS = 3, MAX_AXES = 3, MAX_OPERANDS = 3 };
 
 typedef struct round_t {
   tspec_arena_t arena;
@@ -186,4 +189,164 @@ Test(eval_reshard, random_changes_arrive_and_cost_what_was_predicted) {
     play(&round);
     tspec_arena_deinit(&round.arena);
   }
+}
+
+// ---- slice, pad, concat ------------------------------------------------------------------------
+
+/// Sizes that some rank may have nothing of.
+static void draw_type(round_t *round) {
+  int64_t sizes[MAX_DIMS];
+  int rank = 1 + (int)draw(round, MAX_DIMS);
+  for (int i = 0; i < rank; i++) {
+    sizes[i] = 1 + draw(round, draw(round, 3) == 0 ? 3 : 11);
+  }
+  round->type = tspec_type_make(&round->arena, TSPEC_DTYPE_I32, rank, sizes);
+}
+
+static tspec_value_t *draw_operand(round_t *round, tspec_program_t *program, const char *name,
+                                   int64_t dim) {
+  tspec_type_t type = round->type;
+  int64_t *sizes =
+      tspec_arena_copy(&round->arena, type.dims, sizeof *type.dims * (size_t)type.rank);
+  if (dim >= 0) {
+    sizes[dim] = 1 + draw(round, 9);
+  }
+  return tspec_func_add_arg(program, program->funcs[0], TSPEC_SLOT_INPUT, name,
+                            tspec_type_make(&round->arena, type.dtype, type.rank, sizes),
+                            (tspec_range_t){0});
+}
+
+static tspec_op_t *draw_op(round_t *round, tspec_program_t *program) {
+  static const char *const names[MAX_OPERANDS] = {"a", "b", "c"};
+  tspec_type_t type = round->type;
+  tspec_value_t *operands[MAX_OPERANDS];
+  int64_t numbers[3][MAX_DIMS];
+  int form = (int)draw(round, 3);
+  int64_t dim = form == 2 ? draw(round, type.rank) : -1;
+  int noperands = form == 2 ? 1 + (int)draw(round, MAX_OPERANDS) : 1;
+  for (int k = 0; k < noperands; k++) {
+    operands[k] =
+        k > 0 && draw(round, 4) == 0 ? operands[0] : draw_operand(round, program, names[k], dim);
+  }
+  for (int d = 0; d < type.rank; d++) {
+    int64_t start = draw(round, type.dims[d]);
+    numbers[0][d] = form == 0 ? start : draw(round, 4);
+    numbers[1][d] = form == 0 ? start + 1 + draw(round, type.dims[d] - start) : draw(round, 4);
+    numbers[2][d] = 1 + draw(round, 3);
+  }
+  tspec_attr_t slice[] = {tspec_attr_ints("starts", type.rank, numbers[0]),
+                          tspec_attr_ints("ends", type.rank, numbers[1]),
+                          tspec_attr_ints("steps", type.rank, numbers[2])};
+  tspec_attr_t pad[] = {tspec_attr_ints("lo", type.rank, numbers[0]),
+                        tspec_attr_ints("hi", type.rank, numbers[1]),
+                        tspec_attr_float("value", -7)};
+  tspec_attr_t concat[] = {tspec_attr_int("dim", dim)};
+  tspec_op_build_t builds[] = {
+      {.kind = TSPEC_OP_slice, .nattrs = 3, .attrs = slice},
+      {.kind = TSPEC_OP_pad, .nattrs = 3, .attrs = pad},
+      {.kind = TSPEC_OP_concat, .nattrs = 1, .attrs = concat},
+  };
+  builds[form].noperands = noperands;
+  builds[form].operands = operands;
+  return tspec_op_create(program, program->funcs[0], NULL, &builds[form], &round->diag);
+}
+
+static tspec_dense_t *run_parts(round_t *round, const tspec_program_t *program,
+                                tspec_eval_t **out_eval, const char *what) {
+  const tspec_func_t *func = program->funcs[0];
+  tspec_eval_input_t inputs[MAX_OPERANDS];
+  for (int i = 0; i < func->nargs; i++) {
+    tspec_type_t type = func->args[i].value->type;
+    tspec_dense_t *dense = tspec_dense_create(type.dtype, type.rank, type.dims);
+    for (int64_t k = 0; k < dense->count; k++) {
+      tspec_dense_set_int(dense, k, k + 1000 * i);
+    }
+    inputs[i] = (tspec_eval_input_t){func->args[i].name, dense};
+  }
+  tspec_eval_t *eval = tspec_eval_create(program, &round->diag);
+  cr_assert(tspec_eval_run(eval, "main", inputs, func->nargs), "%s\n%s", what,
+            round->diag.count > 0 ? round->diag.messages[0].text : "");
+  for (int i = 0; i < func->nargs; i++) {
+    tspec_dense_destroy((tspec_dense_t *)(uintptr_t)inputs[i].whole);
+  }
+  *out_eval = eval;
+  return tspec_eval_result(eval, "r");
+}
+
+/// Lays operands and result out anew and makes the op a collective where that is needed.
+static void partition_parts(round_t *round, tspec_program_t *program, tspec_op_t *op) {
+  tspec_func_t *func = program->funcs[0];
+  for (int i = 0; i < func->nargs; i++) {
+    func->args[i].value->sharding = draw_sharding(round, false);
+  }
+  op->results[0]->sharding = draw_sharding(round, false);
+  func->results[0].sharding = op->results[0]->sharding;
+  program->level = TSPEC_LEVEL_SHARDED;
+  tspec_arena_t scratch;
+  tspec_arena_init(&scratch);
+  tspec_options_t options = {0};
+  tspec_pass_run_t run = {.name = "partition",
+                          .program = program,
+                          .scratch = &scratch,
+                          .diag = &round->diag,
+                          .options = &options};
+  cr_assert(tspec_program_verify(program, "reshard", &round->diag) && tspec_pass_partition(&run) &&
+                tspec_program_verify(program, "partition", &round->diag),
+            "seed %d: %s", (int)round->seed,
+            round->diag.count > 0 ? round->diag.messages[0].text : "");
+  tspec_arena_deinit(&scratch);
+}
+
+/// What the one op of a local program sends. Returns true if it is a collective that does.
+static bool compare_parts_cost(round_t *round, tspec_eval_t *eval, const tspec_op_t *op) {
+  int64_t count = 0;
+  const tspec_eval_traffic_t *traffic = tspec_eval_traffic(eval, &count);
+  bool sends = op->kind == TSPEC_OP_permute;
+  cr_assert(eq(i64, count, sends), "seed %d", (int)round->seed);
+  if (sends) {
+    int64_t predicted = tspec_op_cost_bytes(&round->mesh, op);
+    cr_expect(eq(i64, traffic[0].bytes, predicted), "seed %d", (int)round->seed);
+    cr_expect(predicted > 0, "seed %d: nothing moves", (int)round->seed);
+  }
+  return sends;
+}
+
+static bool play_parts(round_t *round) {
+  draw_mesh(round);
+  draw_type(round);
+  const char *what = tspec_arena_printf(&round->arena, "seed %d", (int)round->seed);
+  tspec_program_t *program = tspec_program_create(&round->arena, "round");
+  program->mesh = round->mesh;
+  tspec_func_t *func = tspec_program_add_func(program, "main", (tspec_range_t){0});
+  tspec_op_t *op = draw_op(round, program);
+  cr_assert(ne(ptr, op, NULL), "%s", what);
+  func->nresults = 1;
+  func->results = TSPEC_ARENA_NEW(&round->arena, tspec_result_t, 1);
+  func->results[0] =
+      (tspec_result_t){.kind = TSPEC_SLOT_RESULT, .name = "r", .value = op->results[0]};
+  tspec_eval_t *whole = NULL;
+  tspec_eval_t *ranks = NULL;
+  tspec_dense_t *want = run_parts(round, program, &whole, what);
+  tspec_eval_destroy(whole);
+  partition_parts(round, program, op);
+  tspec_dense_t *got = run_parts(round, program, &ranks, what);
+  cr_expect(tspec_dense_equal(want, got), "%s", what);
+  bool sends = compare_parts_cost(round, ranks, func->last);
+  tspec_dense_destroy(want);
+  tspec_dense_destroy(got);
+  tspec_eval_destroy(ranks);
+  return sends;
+}
+
+Test(eval_reshard, random_parts_arrive_and_cost_what_was_predicted) {
+  int nsent = 0;
+  for (int i = 0; i < NROUNDS; i++) {
+    round_t round = {.seed = (uint64_t)i + 1};
+    tspec_arena_init(&round.arena);
+    tspec_sources_init(&round.sources, &round.arena);
+    tspec_diag_init(&round.diag, &round.sources, NULL);
+    nsent += play_parts(&round);
+    tspec_arena_deinit(&round.arena);
+  }
+  cr_expect(nsent > NROUNDS / 4, "%d of %d rounds send something", nsent, NROUNDS);
 }

@@ -128,6 +128,58 @@ Test(partition, an_argmax_gathers_its_own_dim) {
                "all_gather [a, -] 24");
 }
 
+// Rows of 2 floats; a slice keeps the split of its operand.
+#define PARTS(op, result)                                                                          \
+  "level global\nmesh a=4 b=2\ninput x f32[8, 2] @ [a, -]\ninput y f32[1, 2] @ [a, -]\n" op "\n"   \
+  "result r @ " result "\n"
+
+Test(partition, slices_move_what_lies_elsewhere_and_no_more) {
+  static const char *const cases[][2] = {
+      // Blocks of 2 rows each: the last of 7 is short. Each rank lacks its second row but the last.
+      {PARTS("r = slice x starts=1,0 ends=8,2 steps=1,1", "[a, -]"), "permute [a, -] 8"},
+      {PARTS("r = slice x starts=0,0 ends=7,2 steps=1,1", "[a, -]"), "all_slice [a, -]"},
+      {PARTS("r = slice x starts=0,0 ends=8,2 steps=2,1", "[a, -]"), "all_slice [a, -]"},
+      // Rows 0, 3, 6 in blocks of 1: ranks 0 and 1 hold theirs, rank 2's comes from rank 3.
+      {PARTS("r = slice x starts=0,0 ends=8,2 steps=3,1", "[a, -]"), "permute [a, -] 8"},
+      // Rows 4 and 5, rank 2's: it keeps neither.
+      {PARTS("r = slice x starts=4,0 ends=6,2 steps=1,1", "[a, -]"), "permute [a, -] 16"},
+      {PARTS("r = slice x starts=4,0 ends=5,2 steps=1,1", "[a, -]"), "permute [a, -] 8"},
+      {PARTS("r = slice x starts=0,0 ends=1,2 steps=1,1", "[a, -]"), "all_slice [a, -]"},
+      // One row to everyone, by way of rank 0; gathering all of x would be 48.
+      {PARTS("r = slice x starts=4,0 ends=5,2 steps=1,1", "[-, -]"),
+       "permute [a, -] 8; all_gather [-, -] 8"},
+      // Six rows to everyone: gathering them is no dearer than sending each 3 times.
+      {PARTS("r = slice x starts=1,0 ends=7,2 steps=1,1", "[-, -]"), "all_gather [-, -] 48"},
+      // The other dim may be split anew at once: a column of what is there.
+      {PARTS("r = slice x starts=0,0 ends=7,2 steps=1,1", "[a, b]"), "all_slice [a, b]"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    expect_exact(cases[i][0], cases[i][1]);
+  }
+}
+
+Test(partition, pads_and_concats_move_what_lies_elsewhere_and_no_more) {
+  static const char *const cases[][2] = {
+      // 9 rows in blocks of 3: rank 0 lacks one row, rank 1 two, rank 2 two of rank 3's.
+      {PARTS("r = pad x lo=0,0 hi=1,0 value=5", "[a, -]"), "permute [a, -] 16"},
+      // 10 rows in blocks of 3, 3, 3, 1: rank 0 has all it needs, rank 3 keeps padding alone.
+      {PARTS("r = pad x lo=1,0 hi=1,0 value=5", "[a, -]"), "permute [a, -] 16"},
+      {PARTS("r = pad x lo=0,3 hi=0,0 value=5", "[a, b]"), "all_slice [a, b]"},
+      {PARTS("r = pad y lo=0,0 hi=1,0 value=5", "[a, -]"), "all_slice [a, -]"},
+      // The same 9 rows; the last one is sent by rank 0.
+      {PARTS("r = concat x y dim=0", "[a, -]"), "permute [a, -] 16"},
+      // Halves of x, exchanged. The lower one in blocks of 1: rank 2 sends two rows; the upper one:
+      // rank 1 does; then ranks 1 and 2 send one of each.
+      {PARTS("s = slice x starts=4,0 ends=8,2 steps=1,1\nt = slice x starts=0,0 ends=4,2 "
+             "steps=1,1\nr = concat s t dim=0",
+             "[a, -]"),
+       "permute [a, -] 16; permute [a, -] 16; permute [a, -] 16"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    expect_exact(cases[i][0], cases[i][1]);
+  }
+}
+
 Test(partition, a_sum_to_a_split_result_is_scattered) {
   expect_exact("level global\n"
                "mesh a=4\n"

@@ -198,10 +198,9 @@ const char *bench_collectives(bench_t *bench) {
     if (!tspec_op_is_step(op)) {
       continue;
     }
-    tspec_step_t step = tspec_step_of_op(op);
     tspec_buf_printf(&buf, "%s%s %s", buf.length == 0 ? "" : "; ", tspec_op_info(op->kind)->name,
                      bench_sharding(bench, op->results[0]));
-    int64_t bytes = tspec_step_cost_bytes(&bench->program->mesh, op->operands[0]->type, &step);
+    int64_t bytes = tspec_op_cost_bytes(&bench->program->mesh, op);
     if (bytes > 0) {
       tspec_buf_printf(&buf, " %lld", (long long)bytes);
     }

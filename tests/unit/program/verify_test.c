@@ -61,6 +61,13 @@ static const char *const accepted[] = {
     LOCAL "input a f32[12] @ [x]\nb = all_gather a axes=x @ [-]\nc = all_slice b axes=y @ [y]\n"
           "d = permute c axes=x,y @ [x]\nresult d",
     LOCAL "input a f32[4, 4] @ [x, -]\nb = all_to_all a axes=x @ [-, x]\nresult b",
+    // parts of operands: a slice that every rank has, two rows of neighbours, two tensors as one
+    LOCAL "input a f32[4, 4] @ [x, -]\n"
+          "b = all_slice a axes=x shape=2,4 lo=0,0 starts=0,0 steps=2,1 @ [x, -]\nresult b",
+    LOCAL "input a f32[4, 4] @ [x, -]\n"
+          "b = permute a axes=x shape=3,4 lo=0,0 starts=1,0 steps=1,1 @ [x, -]\nresult b",
+    LOCAL "input a f32[4] @ [x]\ninput b f32[3] @ [-]\n"
+          "c = permute a b axes=x shape=7 lo=0,4 starts=0,0 steps=1,1 @ [x]\nresult c",
 };
 
 Test(verify, accepts) {
@@ -151,6 +158,12 @@ static const struct {
     // has 0..3
     {LOCAL "input a f32[5] @ [x]\nr = all_slice a axes=y @ [x*y]", NULL,
      "a rank needs elements that no rank along these axes holds"},
+    {LOCAL "input a f32[4] @ [x]\nr = all_slice a axes=x shape=3 lo=0 starts=1 steps=1 @ [x]", NULL,
+     "a rank needs elements that no rank along these axes holds"},
+    {LOCAL "input a f32[4] @ [x]\nr = permute a axes=y shape=3 lo=0 starts=1 steps=1 @ [x]", NULL,
+     "a rank needs elements that no rank along these axes holds"},
+    {LOCAL "input a f32[4] @ [x]\nb = slice a starts=1 ends=4 steps=1 @ [x]\nresult b", NULL,
+     "the op needs elements of other ranks along that dim"},
     {LOCAL "input a f32[4] @ [x]\nr = all_gather a axes=y @ [-]", NULL,
      "a rank needs elements that no rank along these axes holds"},
     {LOCAL "param w f32[4] @ [x]\ninput a f32[4] @ [-]\nread w\nupdate w a", NULL,
@@ -181,6 +194,16 @@ Test(verify, refuses_and_says_what_and_why) {
     cr_expect(found, "%s\ngot \"%s\"\nwanted \"%s\"", refused[i].text, got, refused[i].wanted);
     diag.count = 0;
   }
+}
+
+Test(verify, until_partition_a_slice_may_lie_in_any_way) {
+  cr_assert(verify("level sharded\nmesh x=2 y=2\ninput a f32[4] @ [x]\n"
+                   "b = slice a starts=1 ends=4 steps=1 @ [y]\nresult b @ [y]",
+                   "reshard"));
+  cr_assert(not(verify("level sharded\nmesh x=2 y=2\ninput a f32[4] @ [x]\n"
+                       "b = slice a starts=1 ends=4 steps=1 @ [-] sum(y)\n"
+                       "c = reshard b sharding={[-]} @ [-]\nresult c @ [-]",
+                       "reshard")));
 }
 
 Test(verify, an_open_constraint_may_have_been_extended) {

@@ -68,6 +68,10 @@ static const infer_case_t types[] = {
     {"input a f32[2, 3]\nr = pad a lo=1,0 hi=2,4 value=0", "f32[5, 7]"},
     {"mesh x=2\ninput a f32[4]\nr = constraint a sharding={[x]}", "f32[4]"},
     {"mesh x=2\ninput a f32[4]\nr = all_reduce a kind=sum axes=x", "f32[4]"},
+    {"mesh x=2\ninput a f32[4]\nr = permute a axes=x", "f32[4]"},
+    {"mesh x=2\ninput a f32[4]\ninput b f32[5]\n"
+     "r = permute a b axes=x shape=7 lo=0,4 starts=0,1 steps=1,2",
+     "f32[7]"},
     {"mesh x=2\ninput a bool[4]\nr = all_reduce a kind=any axes=x", "bool[4]"},
 };
 
@@ -81,6 +85,19 @@ Test(infer, gives_the_result_type) {
 }
 
 static const infer_case_t refusals[] = {
+    {"mesh x=2\ninput a f32[4]\nr = permute a axes=x shape=3 lo=0 starts=1",
+     "'permute' with a shape needs steps, one entry per operand and dim"},
+    {"mesh x=2\ninput a f32[4]\nr = permute a axes=x shape=3 lo=0,0 starts=1 steps=1",
+     "'permute' with a shape needs lo, one entry per operand and dim"},
+    {"mesh x=2\ninput a f32[4]\nr = all_slice a axes=x shape=3 lo=4 starts=0 steps=1",
+     "'all_slice' places no part of dim 0 of operand 0 so"},
+    {"mesh x=2\ninput a f32[4]\nr = permute a axes=x shape=3 lo=0 starts=0 steps=0",
+     "'permute' places no part of dim 0 of operand 0 so"},
+    {"mesh x=2\ninput a f32[4]\nr = permute a a axes=x",
+     "'permute' takes one operand, or with a shape some of its rank and of one dtype"},
+    {"mesh x=2\ninput a f32[4]\ninput b i32[4]\n"
+     "r = permute a b axes=x shape=8 lo=0,4 starts=0,0 steps=1,1",
+     "'permute' takes one operand, or with a shape some of its rank and of one dtype"},
     {"input a f32[2, 3]\ninput b f32[3, 2]\nr = add a b",
      "'add' needs operands of one shape, got f32[2, 3] and f32[3, 2]"},
     {"input a f32[2]\ninput b bf16[2]\nr = mul a b",

@@ -56,6 +56,16 @@ static const tspec_image_t *build(image_builder_t *b) {
   tspec_image_step_t *reduce =
       builder_step(b, TSPEC_IMAGE_COLLECTIVE, (uint32_t[]){p, s}, 2, "all_reduce", "a:4");
   reduce->axes = builder_pieces(b, "data*model");
+  // y's rows 2 .. 6, then every second one
+  const int64_t longer[] = {9, 6};
+  uint32_t h = builder_buffer(b, builder_tensor(b, TSPEC_RT_F32, 2, longer, "[data, model]"));
+  static const tspec_image_window_t windows[] = {
+      {0, 2, 1, 5}, {0, 0, 1, 6}, {5, 0, 2, 4}, {0, 0, 1, 6}};
+  tspec_image_step_t *parts =
+      builder_step(b, TSPEC_IMAGE_COLLECTIVE, (uint32_t[]){y, y, h}, 3, "permute", "a:5");
+  parts->collective = TSPEC_IMAGE_PERMUTE;
+  parts->axes = builder_pieces(b, "data");
+  parts->windows = builder_span(b, windows, 4, sizeof windows[0]);
   builder_entry_end(b);
   return builder_end(b);
 }
@@ -91,6 +101,10 @@ Test(image, gives_each_rank_its_blocks) {
   }
 }
 
+static tspec_image_window_t *windows_of(image_builder_t *b, const tspec_image_step_t *step) {
+  return (void *)(b->bytes + step->windows.offset);
+}
+
 Test(image, refuses_what_is_wrong) {
   static image_builder_t b;
   tspec_rt_error_t error;
@@ -109,7 +123,7 @@ Test(image, refuses_what_is_wrong) {
     cr_assert(eq(int, (int)check(image, &error), (int)TSPEC_RT_IMAGE), #change);                   \
   } while (0)
   REFUSES(image->magic[0] = 'X');
-  REFUSES(image->version = 2);
+  REFUSES(image->version = TSPEC_IMAGE_VERSION + 1);
   REFUSES(image->size_bytes = 100);
   REFUSES(image->size_bytes = (uint64_t)1 << 40);
   REFUSES(image->name = (uint32_t)image->size_bytes);
@@ -135,6 +149,16 @@ Test(image, refuses_what_is_wrong) {
   REFUSES(steps[2].buffers.count = 1);
   REFUSES(steps[3].reduce = 6);
   REFUSES(steps[3].reduce = TSPEC_RT_ALL);
+  REFUSES(steps[2].fills = 1);
+  REFUSES(steps[4].collective = TSPEC_IMAGE_ALL_GATHER);
+  REFUSES(steps[4].windows.count = 2);
+  REFUSES(steps[4].windows.count = 0);
+  REFUSES(windows_of(&b, &steps[4])[0].lo = 5);
+  REFUSES(windows_of(&b, &steps[4])[0].start = 3);
+  REFUSES(windows_of(&b, &steps[4])[2].step = 3);
+  REFUSES(windows_of(&b, &steps[4])[2].step = 0);
+  REFUSES(windows_of(&b, &steps[4])[2].count = 5);
+  REFUSES(windows_of(&b, &steps[4])[1].start = -1);
 #undef REFUSES
 }
 

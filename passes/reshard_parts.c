@@ -1,0 +1,115 @@
+#include "passes/reshard_parts.h"
+
+#include "ir/program_steps.h"
+#include "ir/shard/axes.h"
+#include "ir/shard/decompose.h"
+
+static int64_t add(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t conversion_cost(const tspec_mesh_t *mesh, tspec_arena_t *work, tspec_type_t type,
+                               const tspec_sharding_t *from, const tspec_sharding_t *to) {
+  return tspec_steps_cost_bytes(mesh, type, tspec_reshard_decompose(work, mesh, type, from, to));
+}
+
+/// The op as it would be, in `arena`.
+static tspec_op_t laid_out(tspec_arena_t *arena, const tspec_op_t *op,
+                           const tspec_sharding_t *const *tensors) {
+  tspec_op_t copy = *op;
+  copy.operands = TSPEC_ARENA_NEW(arena, tspec_value_t *, op->noperands);
+  copy.results = TSPEC_ARENA_NEW(arena, tspec_value_t *, op->nresults);
+  for (int t = 0; t < op->noperands + op->nresults; t++) {
+    bool is_operand = t < op->noperands;
+    tspec_value_t *value = TSPEC_ARENA_NEW(arena, tspec_value_t, 1);
+    *value = is_operand ? *op->operands[t] : *op->results[t - op->noperands];
+    value->sharding = tensors[t];
+    *(is_operand ? &copy.operands[t] : &copy.results[t - op->noperands]) = value;
+  }
+  return copy;
+}
+
+int64_t tspec_layout_cost_bytes(const tspec_mesh_t *mesh, const tspec_op_t *op,
+                                const tspec_sharding_t *const *wanted,
+                                const tspec_sharding_t *const *tensors) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  int64_t cost = 0;
+  for (int i = 0; i < op->noperands; i++) {
+    const tspec_value_t *value = op->operands[i];
+    cost = add(cost, conversion_cost(mesh, &work, value->type, value->sharding, tensors[i]));
+  }
+  for (int i = 0; i < op->nresults; i++) {
+    cost = add(cost, conversion_cost(mesh, &work, op->results[i]->type, tensors[op->noperands + i],
+                                     wanted[i]));
+  }
+  tspec_op_t copy = laid_out(&work, op, tensors);
+  if (tspec_op_is_exchanged(&copy)) {
+    cost = add(cost, tspec_op_cost_bytes(mesh, &copy));
+  }
+  tspec_arena_deinit(&work);
+  return cost;
+}
+
+typedef struct parts_t {
+  tspec_arena_t *arena;
+  const tspec_mesh_t *mesh;
+  const tspec_op_t *op;
+  const tspec_sharding_t *wanted;
+  const tspec_choice_t *choice;
+  int64_t best;
+  const tspec_sharding_t **tensors; ///< of the best so far; NULL: `choice` itself
+} parts_t;
+
+/// The dims of one sharding, pending over what another one is. NULL if the two clash.
+static const tspec_sharding_t *combine(const parts_t *parts, const tspec_sharding_t *dims,
+                                       const tspec_sharding_t *pending) {
+  for (int d = 0; d < dims->rank; d++) {
+    for (int i = 0; i < dims->dims[d].naxes; i++) {
+      if (tspec_axes_overlap(pending->pending, pending->npending, dims->dims[d].axes[i])) {
+        return NULL;
+      }
+    }
+  }
+  return tspec_sharding_with_pending(parts->arena, parts->mesh,
+                                     tspec_sharding_complete(parts->arena, dims),
+                                     pending->pending_kind, pending->pending, pending->npending);
+}
+
+/// Considers operands as they are or as voted for, and the result as wanted or as voted for.
+static void consider(parts_t *parts, const tspec_choice_t *voted, bool moves_operands,
+                     bool moves_result) {
+  const tspec_op_t *op = parts->op;
+  const tspec_sharding_t **tensors =
+      TSPEC_ARENA_NEW(parts->arena, const tspec_sharding_t *, op->noperands + 1);
+  for (int i = 0; i <= op->noperands; i++) {
+    const tspec_sharding_t *dims = i == op->noperands && !moves_result ? parts->wanted
+                                   : i < op->noperands && !moves_operands
+                                       ? op->operands[i]->sharding
+                                       : voted->tensors[i];
+    tensors[i] = combine(parts, dims, parts->choice->tensors[i]);
+    if (tensors[i] == NULL) {
+      return;
+    }
+  }
+  int64_t cost = tspec_layout_cost_bytes(parts->mesh, op, &parts->wanted, tensors);
+  if (cost < parts->best) {
+    parts->best = cost;
+    parts->tensors = tensors;
+  }
+}
+
+void tspec_choose_parts(tspec_arena_t *arena, const tspec_mesh_t *mesh, const tspec_op_t *op,
+                        const tspec_sharding_t *wanted, const tspec_choice_t *voted,
+                        tspec_choice_t *choice) {
+  parts_t parts = {.arena = arena, .mesh = mesh, .op = op, .wanted = wanted, .choice = choice};
+  parts.best = tspec_layout_cost_bytes(mesh, op, &wanted, choice->tensors);
+  for (int i = 0; i < 4 && parts.best > 0; i++) {
+    consider(&parts, voted, i / 2 == 1, i % 2 == 1);
+  }
+  if (parts.tensors != NULL) {
+    choice->tensors = parts.tensors;
+    choice->nunsplit = 0;
+  }
+}
