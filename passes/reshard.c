@@ -8,6 +8,7 @@
 #include "passes/decisions.h"
 #include "passes/pass.h"
 #include "passes/pending.h"
+#include "passes/reshard_expand.h"
 #include "passes/reshard_parts.h"
 #include "passes/steps.h"
 
@@ -323,6 +324,7 @@ static void find_asked(reshard_t *pass) {
 
 static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
   drop_ones(run->program, func);
+  tspec_expand_partials(run, func);
   reshard_t pass = {.run = run,
                     .program = run->program,
                     .func = func,

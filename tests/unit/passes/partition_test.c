@@ -119,13 +119,25 @@ Test(partition, a_product_over_a_split_dim_combines_by_product) {
                "all_reduce [-] 18");
 }
 
-Test(partition, an_argmax_gathers_its_own_dim) {
+Test(partition, an_argmax_reduces_the_value_then_its_place) {
   expect_exact("level global\n"
                "mesh a=2 b=2\n"
                "input x f32[4, 6] @ [a, b]\n"
                "m = arg_reduce x kind=max dim=1\n"
                "result m @ [a]\n",
-               "all_gather [a, -] 24");
+               // Twice 2 * 1 / 2 of two rows' numbers.
+               "all_reduce [a] 8; all_reduce [a] 8");
+}
+
+Test(partition, an_argmax_of_few_gathers_them) {
+  expect_exact("level global\n"
+               "mesh a=4\n"
+               "input x f32[8, 4] @ [-, a]\n"
+               "m = arg_reduce x kind=min dim=1\n"
+               "result m @ [-]\n",
+               // 3 / 4 of 128 bytes; a value and a place of 8 rows would be 2 * 2 * 3 / 4 of 32,
+               // as much.
+               "all_gather [-, -] 96");
 }
 
 // Rows of 2 floats; a slice keeps the split of its operand.
