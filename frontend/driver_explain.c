@@ -249,53 +249,77 @@ static bool select_values(tspec_explained_t *explained, const char *text) {
   return found;
 }
 
-/// Up to three names that are nearly `text`, the nearest first: "'h', 'blocks/h'"; NULL: none.
+/// Names near to one that there is not, the nearest first.
+typedef struct near_t {
+  int count;
+  const char *names[3];
+  size_t distances[3];
+} near_t;
+
+enum { MOST_NEAR = sizeof((near_t *)NULL)->names / sizeof(const char *) };
+
+static void add_near(near_t *near, const char *name, size_t distance) {
+  int at = near->count < MOST_NEAR ? near->count++ : MOST_NEAR;
+  for (; at > 0 && near->distances[at - 1] > distance; at--) {
+    if (at < MOST_NEAR) {
+      near->names[at] = near->names[at - 1];
+      near->distances[at] = near->distances[at - 1];
+    }
+  }
+  if (at < MOST_NEAR) {
+    near->names[at] = name;
+    near->distances[at] = distance;
+  }
+}
+
+/// How far `text` is from a path, or from its last part.
+static size_t path_distance(const char *path, const char *text) {
+  const char *slash = strrchr(path, '/');
+  size_t whole = tspec_str_distance(path, text);
+  size_t last = slash == NULL ? whole : tspec_str_distance(slash + 1, text);
+  return last < whole ? last : whole;
+}
+
+/// Up to three names that are nearly `text`: "'h' or 'blocks/h'"; NULL: none.
 static const char *near_names(const tspec_explained_t *explained, const char *text) {
-  enum { MOST = 3 };
-  const char *names[MOST];
-  size_t distances[MOST];
-  int count = 0;
   size_t most = strlen(text) / 3 > 1 ? strlen(text) / 3 : 1;
   tspec_names_t seen = {0};
+  near_t near = {0};
   for (size_t i = 0; i < explained->all.count; i++) {
     const char *path = explained->all.items[i].path;
     if (path == NULL || tspec_names_get(&seen, path) != NULL) {
       continue;
     }
     tspec_names_set(explained->arena, &seen, path, (void *)path);
-    const char *slash = strrchr(path, '/');
-    size_t distance = tspec_str_distance(path, text);
-    size_t last = slash == NULL ? distance : tspec_str_distance(slash + 1, text);
-    distance = last < distance ? last : distance;
-    int at = count;
-    for (; at > 0 && distances[at - 1] > distance; at--) {
-      if (at < MOST) {
-        names[at] = names[at - 1];
-        distances[at] = distances[at - 1];
-      }
-    }
-    if (distance <= most && at < MOST) {
-      names[at] = path;
-      distances[at] = distance;
-      count += count < MOST;
+    size_t distance = path_distance(path, text);
+    if (distance <= most) {
+      add_near(&near, path, distance);
     }
   }
   const char *list = NULL;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < near.count; i++) {
     list = tspec_arena_printf(explained->arena, "%s%s'%s'", list == NULL ? "" : list,
-                              i == 0 ? "" : (i + 1 < count ? ", " : " or "), names[i]);
+                              i == 0               ? ""
+                              : i + 1 < near.count ? ", "
+                                                   : " or ",
+                              near.names[i]);
   }
   return list;
 }
 
-static bool choose_values(tspec_explained_t *explained, tspec_diag_t *diag) {
-  const tspec_words_t *wanted = &explained->driver->command->explained;
+static void collect_values(tspec_explained_t *explained) {
   add_params(explained);
   for (int i = 0; i < explained->map->program->nfuncs; i++) {
     if (is_selected(explained, explained->map->program->funcs[i])) {
       add_func(explained, i);
     }
   }
+}
+
+/// The values that the command names; all that have a name if it names none.
+static bool choose_values(tspec_explained_t *explained, tspec_diag_t *diag) {
+  const tspec_words_t *wanted = &explained->driver->command->explained;
+  collect_values(explained);
   for (size_t i = 0; i < explained->all.count && wanted->count == 0; i++) {
     if (explained->all.items[i].path != NULL) {
       TSPEC_VEC_PUSH(explained->arena, &explained->values, explained->all.items[i]);

@@ -46,7 +46,7 @@ bool tspec_explain_holds(tspec_explain_t *explain, const uint64_t *seeds, int ef
 tspec_seed_set_t tspec_seed_set_copy(const tspec_explain_t *explain, const uint64_t *seeds);
 tspec_seed_set_t tspec_seed_set_all(const tspec_explain_t *explain);
 static inline bool tspec_seed_set_has(const uint64_t *set, int seed) {
-  return (set[seed / 64] >> (seed % 64) & 1) != 0;
+  return (set[(unsigned)seed / 64] >> ((unsigned)seed % 64) & 1) != 0;
 }
 void tspec_seed_set_add(tspec_seed_set_t set, int count, const int *seeds);
 void tspec_seed_set_remove(tspec_seed_set_t set, int count, const int *seeds);
