@@ -4,8 +4,8 @@
 //
 // --survey: counts what the programs hold, and fails if there is something that none of them has.
 //
-// --native N --tspecc TSPECC --work DIR: every Nth program is compiled and run over MPI, too, if
-// its mesh has at most 8 ranks (the environment must let MPI start that many).
+// --native N --tspecc TSPECC --work DIR: one in N programs is compiled and run over MPI, too, if its
+// mesh has at most 8 ranks (the environment must let MPI start that many).
 //
 // Random programs through the whole compiler, compared with what they mean: see check.c. Programs
 // S .. S + N - 1 are made; the even ones of whole numbers, the odd ones of fractions. A failing one
@@ -32,7 +32,7 @@ typedef struct command_t {
   int nranks;
   int ints; ///< 1: only whole numbers, 0: only fractions, -1: both
   int most_failures;
-  int native; ///< every so many programs run natively, too
+  int native; ///< one in so many programs runs natively, too
   bool verbose;
   bool print;  ///< print programs instead of checking them
   bool survey; ///< count what they hold instead
@@ -62,7 +62,8 @@ static void generate(const command_t *command, int index, prop_program_t *progra
 static prop_check_options_t options_for(const command_t *command, const prop_program_t *program) {
   enum { MOST_RANKS = 8 };
   prop_check_options_t options = command->check;
-  bool native = command->native > 0 && program->seed % (uint64_t)command->native == 0 &&
+  // one of whole numbers, then one of fractions
+  bool native = command->native > 0 && program->seed / 2 % (uint64_t)command->native == 0 &&
                 prop_program_nranks(program) <= MOST_RANKS;
   options.tspecc = native ? options.tspecc : NULL;
   return options;
