@@ -27,7 +27,7 @@ typedef struct prop_gen_t {
   int detail;       ///< the op's kind, or what the row's functions want
 } prop_gen_t;
 
-/// The row of an op: one for each line of ir/ops.def, a missing one is a compile error.
+/// The row of an op: one for each line of ir/ops.def; without one nothing here links.
 const prop_gen_t *prop_gen_of(tspec_op_kind_t kind);
 /// All rows that programs may use: those of ops, then functions that lower to several ops.
 int prop_gen_count(void);
