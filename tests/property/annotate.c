@@ -212,6 +212,24 @@ static void add_rules(prop_program_t *program, prop_random_t *random) {
   }
 }
 
+// Some values without a type and a sharding are written where they are read. As each reader has
+// its copy, `written` limits how long that gets.
+static void inline_nodes(prop_program_t *program, prop_random_t *random, int percent) {
+  enum { MOST = 6 };
+  int written[PROP_MAX_NODES] = {0}; // ops in the text of a value
+  for (int i = 0; i < program->nnodes; ++i) {
+    prop_node_t *node = &program->nodes[i];
+    written[i] = node->kind == PROP_OP;
+    for (int k = 0; k < node->noperands; ++k) {
+      int operand = node->operands[k];
+      written[i] += program->nodes[operand].inlined ? written[operand] : 0;
+    }
+    node->inlined = node->kind == PROP_OP && node->typed == PROP_TYPED_NOT &&
+                    node->sharding.written == PROP_WRITTEN_NOT && written[i] <= MOST &&
+                    prop_random_chance(random, percent);
+  }
+}
+
 void prop_annotate(prop_program_t *program, prop_random_t *random) {
   static const int often[] = {0, 10, 30, 60};
   annotate_nodes(program, random, prop_random_chance(random, 80) ? 60 : 10,
@@ -219,4 +237,5 @@ void prop_annotate(prop_program_t *program, prop_random_t *random) {
   annotate_chains(program, random);
   annotate_results(program, random, prop_random_chance(random, 50) ? 50 : 0);
   add_rules(program, random);
+  inline_nodes(program, random, prop_random_chance(random, 60) ? 30 : 0);
 }

@@ -49,15 +49,19 @@ const prop_node_t *prop_operand(const prop_program_t *program, const prop_node_t
   return &program->nodes[node->operands[index]];
 }
 
-static bool in_reach(const prop_make_t *make, int index) {
-  int entry = make->program->nodes[index].entry;
-  return entry < 0 || entry == make->entry;
+bool prop_in_reach(const prop_make_t *make, int index) {
+  const prop_node_t *node = &make->program->nodes[index];
+  return (node->entry < 0 || node->entry == make->entry) && (node->splat || !make->splat_only);
 }
 
 int prop_pick(prop_make_t *make, bool (*fits)(const prop_type_t *type, int detail), int detail) {
-  int found[PROP_MAX_NODES], count = 0;
+  int found[PROP_MAX_NODES], count = 0, first = make->first;
+  make->first = -1;
+  if (first >= 0 && fits(&make->program->nodes[first].type, detail)) {
+    return first;
+  }
   for (int i = 0; i < make->program->nnodes; ++i) {
-    if (in_reach(make, i) && fits(&make->program->nodes[i].type, detail)) {
+    if (prop_in_reach(make, i) && fits(&make->program->nodes[i].type, detail)) {
       found[count++] = i;
     }
   }
@@ -88,7 +92,7 @@ static bool fill_leaf(prop_make_t *make, prop_node_t *node, const prop_type_t *t
 
 int prop_new_leaf(prop_make_t *make, const prop_type_t *type) {
   prop_program_t *program = make->program;
-  if (program->nnodes == PROP_MAX_NODES || type->rank > PROP_MAX_RANK) {
+  if (program->nnodes == PROP_MAX_NODES || type->rank > PROP_MAX_RANK || make->splat_only) {
     return -1;
   }
   prop_node_t *node = &program->nodes[program->nnodes];
@@ -106,11 +110,11 @@ int prop_new_leaf(prop_make_t *make, const prop_type_t *type) {
 int prop_pick_type(prop_make_t *make, const prop_type_t *type) {
   int found[PROP_MAX_NODES], count = 0;
   for (int i = 0; i < make->program->nnodes; ++i) {
-    if (in_reach(make, i) && prop_type_equal(&make->program->nodes[i].type, type)) {
+    if (prop_in_reach(make, i) && prop_type_equal(&make->program->nodes[i].type, type)) {
       found[count++] = i;
     }
   }
-  if (count > 0 && prop_random_chance(make->random, 75)) {
+  if (count > 0 && (make->splat_only || prop_random_chance(make->random, 75))) {
     return found[prop_random_below(make->random, count)];
   }
   return prop_new_leaf(make, type);

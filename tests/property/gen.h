@@ -8,7 +8,9 @@
 typedef struct prop_make_t {
   prop_program_t *program;
   prop_random_t *random;
-  int entry; ///< the one that ops are added to
+  int entry;       ///< the one that ops are added to
+  int first;       ///< the operand that the op is to have first, if it fits; -1: any
+  bool splat_only; ///< all operands are to be splats
 } prop_make_t;
 
 typedef struct prop_gen_t {
@@ -35,7 +37,9 @@ const prop_gen_t *prop_gen_at(int index);
 
 // ---- helpers of rows
 
-/// An earlier value of the entry (or a parameter) that `fits`; -1: none.
+/// Whether an op of the entry may read that value: one of the entry, or a parameter.
+bool prop_in_reach(const prop_make_t *make, int index);
+/// A value in reach that `fits`; -1: none.
 int prop_pick(prop_make_t *make, bool (*fits)(const prop_type_t *type, int detail), int detail);
 /// A value of exactly that type: an earlier one, a new input, a new parameter. -1: no room.
 int prop_pick_type(prop_make_t *make, const prop_type_t *type);

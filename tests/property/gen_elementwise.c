@@ -190,7 +190,7 @@ static int pick_partner(prop_make_t *make, const prop_type_t *type) {
   for (int i = 0; i < program->nnodes; ++i) {
     prop_type_t merged = {.dtype = type->dtype};
     const prop_node_t *node = &program->nodes[i];
-    if ((!computed || node->kind == PROP_OP) && (node->entry < 0 || node->entry == make->entry) &&
+    if ((!computed || node->kind == PROP_OP) && prop_in_reach(make, i) &&
         node->type.dtype == type->dtype && merge_shapes(type, &node->type, &merged)) {
       found[count++] = i;
     }

@@ -54,11 +54,29 @@ static const prop_gen_t *random_gen(prop_random_t *random) {
   return prop_gen_at(i);
 }
 
+// An op like one that is there, on the same first operand: equal but for something, or altogether.
+static const prop_gen_t *choose_twin(prop_make_t *make) {
+  const prop_program_t *program = make->program;
+  if (program->nnodes == 0) {
+    return NULL;
+  }
+  const prop_node_t *node = &program->nodes[prop_random_below(make->random, program->nnodes)];
+  if (node->kind != PROP_OP || node->entry != make->entry || node->noperands == 0) {
+    return NULL;
+  }
+  make->first = node->operands[0];
+  return node->gen;
+}
+
 // One more op. What does not fit is taken back, with the leaves that were made for it.
 static bool add_op(prop_make_t *make) {
   prop_program_t *program = make->program;
   int nnodes = program->nnodes, nsizes = program->nsizes;
-  prop_node_t node = {.kind = PROP_OP, .gen = random_gen(make->random), .entry = make->entry};
+  make->first = -1;
+  make->splat_only = prop_random_chance(make->random, 8);
+  const prop_gen_t *twin = prop_random_chance(make->random, 15) ? choose_twin(make) : NULL;
+  prop_node_t node = {
+      .kind = PROP_OP, .gen = twin != NULL ? twin : random_gen(make->random), .entry = make->entry};
   if (!(node.gen->inexact && program->ints) && node.gen->make(node.gen, make, &node) &&
       program->nnodes < PROP_MAX_NODES && prop_node_infer(program, &node)) {
     program->nodes[program->nnodes++] = node;
@@ -103,6 +121,7 @@ static void make_entry(prop_make_t *make, int nops) {
   for (int tries = 0, count = 0; count < nops && tries < 20 * nops; ++tries) {
     count += add_op(make);
   }
+  make->splat_only = false;
   choose_results(make);
 }
 
@@ -120,7 +139,7 @@ void prop_generate(uint64_t seed, const prop_generate_options_t *options, prop_p
              : prop_random_chance(&random, 60) ? 5 + prop_random_below(&random, 15)
                                                : 5 + prop_random_below(&random, 56);
   for (int i = 0; i < program->nentries; ++i) {
-    prop_make_t make = {program, &random, i};
+    prop_make_t make = {.program = program, .random = &random, .entry = i, .first = -1};
     make_entry(&make, (nops + program->nentries - 1) / program->nentries);
   }
   prop_annotate(program, &random);

@@ -94,10 +94,20 @@ static char node_letter(const prop_node_t *node) {
   return node->kind == PROP_INPUT ? 'a' : node->kind == PROP_PARAM ? 'w' : 'v';
 }
 
+static void print_value(const prop_program_t *program, int index, tspec_buf_t *out) {
+  const prop_node_t *node = &program->nodes[index];
+  if (node->inlined) {
+    tspec_buf_puts(out, "(");
+    node->gen->print(program, node, out);
+    tspec_buf_puts(out, ")");
+  } else {
+    tspec_buf_printf(out, "%c%d", node_letter(node), index);
+  }
+}
+
 void prop_print_operand(const prop_program_t *program, const prop_node_t *node, int index,
                         tspec_buf_t *out) {
-  int operand = node->operands[index];
-  tspec_buf_printf(out, "%c%d", node_letter(&program->nodes[operand]), operand);
+  print_value(program, node->operands[index], out);
 }
 
 // ---- declarations ------------------------------------------------------------------------------
@@ -207,15 +217,15 @@ static void print_let(const prop_program_t *program, int index, tspec_buf_t *out
 static void print_entry(const prop_program_t *program, int entry, tspec_buf_t *out) {
   print_head(program, entry, out);
   for (int i = 0; i < program->nnodes; ++i) {
-    if (program->nodes[i].kind == PROP_OP && program->nodes[i].entry == entry) {
+    const prop_node_t *node = &program->nodes[i];
+    if (node->kind == PROP_OP && node->entry == entry && !node->inlined) {
       print_let(program, i, out);
     }
   }
   const prop_entry_t *e = &program->entries[entry];
   for (int i = 0; i < e->nresults; ++i) {
-    int node = e->results[i].node;
-    tspec_buf_printf(out, "%s%c%d", i == 0 ? "  return " : ", ", node_letter(&program->nodes[node]),
-                     node);
+    tspec_buf_puts(out, i == 0 ? "  return " : ", ");
+    print_value(program, e->results[i].node, out);
   }
   tspec_buf_puts(out, "\n}\n");
 }

@@ -85,6 +85,14 @@ static void infer_leaf(const prop_program_t *program, prop_node_t *node) {
   node->err = 0;
 }
 
+static bool is_splat(const prop_program_t *program, const prop_node_t *node) {
+  bool splat = node->noperands > 0;
+  for (int i = 0; i < node->noperands; ++i) {
+    splat = splat && program->nodes[node->operands[i]].splat;
+  }
+  return splat || node->gen == &prop_gen_constant;
+}
+
 bool prop_node_infer(const prop_program_t *program, prop_node_t *node) {
   enum { MAX_ELEMENTS = 3000 };
   if (node->kind != PROP_OP) {
@@ -100,6 +108,7 @@ bool prop_node_infer(const prop_program_t *program, prop_node_t *node) {
   if (node->gen->inexact && program->ints) {
     return false;
   }
+  node->splat = is_splat(program, node);
   return node->gen->infer(program, node) && node->type.rank <= PROP_MAX_RANK &&
          prop_type_count(&node->type) <= MAX_ELEMENTS;
 }

@@ -106,9 +106,11 @@ typedef struct prop_node_t {
   int sizes[PROP_MAX_RANK];  ///< of inputs and parameters: places in the program's list
   int data; ///< of inputs and parameters: what their elements follow from, besides the seed
   prop_typed_t typed;
+  bool inlined; ///< of an op: written where it is read, again for each reader, without a name
   prop_sharding_t sharding;
   // what follows is worked out by prop_program_infer
   prop_type_t type;
+  bool splat;    ///< all elements are one number, known when the program is compiled
   double lo, hi; ///< the elements lie between
   double err;    ///< how much an element may differ for another order of sums
 } prop_node_t;
@@ -173,7 +175,7 @@ bool prop_type_equal(const prop_type_t *a, const prop_type_t *b);
 
 /// The program as .tspec text.
 void prop_program_print(const prop_program_t *program, tspec_buf_t *out);
-/// "v3", an operand as it is written.
+/// "v3", or "(v1 + v2)" if it is inlined: an operand as it is written.
 void prop_print_operand(const prop_program_t *program, const prop_node_t *node, int index,
                         tspec_buf_t *out);
 void prop_print_sharding(const prop_sharding_t *sharding, tspec_buf_t *out);

@@ -4,8 +4,8 @@
 //
 // --survey: counts what the programs hold, and fails if there is something that none of them has.
 //
-// --native N --tspecc TSPECC --work DIR: one in N programs is compiled and run over MPI, too, if its
-// mesh has at most 8 ranks (the environment must let MPI start that many).
+// --native N --tspecc TSPECC --work DIR: one in N programs is compiled and run over MPI, too, if
+// its mesh has at most 8 ranks (the environment must let MPI start that many).
 //
 // Random programs through the whole compiler, compared with what they mean: see check.c. Programs
 // S .. S + N - 1 are made; the even ones of whole numbers, the odd ones of fractions. A failing one

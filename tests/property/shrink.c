@@ -212,6 +212,10 @@ static bool shrink_annotations(shrinker_t *s) {
       start(s)->nodes[i].typed = PROP_TYPED_NOT;
       any = accept(s) || any;
     }
+    if (s->best->nodes[i].inlined) {
+      start(s)->nodes[i].inlined = false;
+      any = accept(s) || any;
+    }
   }
   for (int e = 0; e < s->best->nentries; ++e) {
     for (int i = 0; i < s->best->entries[e].nresults; ++i) {

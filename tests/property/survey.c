@@ -21,6 +21,9 @@
   X(READ_TWICE, "an op that reads a value twice")                                                  \
   X(TYPED_NUMBERS, "a let with sizes in its type")                                                 \
   X(TYPED_NAMES, "a let with axis names in its type")                                              \
+  X(INLINED, "an expression without a name")                                                       \
+  X(INLINED_TWICE, "the same expression twice")                                                    \
+  X(SPLAT, "an op on numbers alone")                                                               \
   X(MESH_NONE, "no mesh")                                                                          \
   X(MESH_1, "a mesh of 1 axis")                                                                    \
   X(MESH_2, "a mesh of 2 axes")                                                                    \
@@ -70,6 +73,7 @@ typedef struct found_t {
   bool features[NFEATURES];
   bool dtypes[TSPEC_DTYPE_COUNT];
   bool rows[PROP_MAX_ROWS];
+  int nreads[PROP_MAX_NODES];
 } found_t;
 
 static void note(found_t *found, feature_t feature, bool has) {
@@ -117,6 +121,10 @@ static void note_sharding(found_t *found, feature_t where, const prop_sharding_t
 // ---- values ------------------------------------------------------------------------------------
 
 static void note_operands(found_t *found, const prop_node_t *node) {
+  for (int i = 0; i < node->noperands; ++i) {
+    bool again = ++found->nreads[node->operands[i]] > 1;
+    note(found, HAS_INLINED_TWICE, again && prop_operand(found->program, node, i)->inlined);
+  }
   for (int i = 1; i < node->noperands; ++i) {
     const prop_type_t *a = &prop_operand(found->program, node, i - 1)->type;
     const prop_type_t *b = &prop_operand(found->program, node, i)->type;
@@ -151,6 +159,8 @@ static void note_node(found_t *found, const prop_node_t *node) {
   note_sharding(found, where, &node->sharding, &node->type);
   note(found, HAS_TYPED_NUMBERS, node->typed == PROP_TYPED_NUMBERS);
   note(found, HAS_TYPED_NAMES, node->typed == PROP_TYPED_NAMES);
+  note(found, HAS_INLINED, node->inlined);
+  note(found, HAS_SPLAT, node->kind == PROP_OP && node->splat && node->noperands > 0);
   if (node->kind == PROP_OP) {
     note_row(found, node->gen);
     note_operands(found, node);
