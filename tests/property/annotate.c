@@ -123,24 +123,33 @@ static void add_pending_chain(prop_program_t *program, prop_random_t *random, in
   if (at->type.rank == 0) {
     at->sharding.written = PROP_WRITTEN_EMPTY;
   }
-  bool sums = is_sum(at);
-  if (sums && prop_random_chance(random, 80)) {
+  // a sum makes partial results, or passes on those of what it reads
+  bool begins = is_sum(at) && prop_random_chance(random, 75);
+  if (begins && prop_random_chance(random, 85)) {
     split_operand(program, random, at, pending);
   }
-  for (int i = 0; i < at->noperands && !sums; ++i) {
+  for (int i = 0; i < at->noperands && !begins; ++i) {
     if (prop_random_chance(random, 75)) {
       add_pending_chain(program, random, at->operands[i], pending, depth - 1);
     }
   }
 }
 
-// Where a chain ends: most often at what reads a sum.
+static bool is_extreme(const prop_node_t *node) {
+  return node->gen == &prop_gen_reduce &&
+         (node->form == TSPEC_REDUCE_MAX || node->form == TSPEC_REDUCE_MIN);
+}
+
+// Where a chain ends: most often at what reads a sum, a maximum or a minimum.
 static int choose_end(const prop_program_t *program, prop_random_t *random) {
+  bool extremes = prop_random_chance(random, 30);
   int found[PROP_MAX_NODES], count = 0;
   for (int i = 0; i < program->nnodes; ++i) {
     const prop_node_t *node = &program->nodes[i];
     for (int k = 0; k < node->noperands; ++k) {
-      if (is_sum(&program->nodes[node->operands[k]]) && node->type.dtype != TSPEC_DTYPE_BOOL) {
+      const prop_node_t *operand = &program->nodes[node->operands[k]];
+      if ((extremes ? is_extreme(operand) : is_sum(operand)) &&
+          node->type.dtype != TSPEC_DTYPE_BOOL) {
         found[count++] = i;
         break;
       }
@@ -165,7 +174,7 @@ static tspec_reduce_t kind_of_sums(const prop_program_t *program, const prop_nod
 }
 
 static void annotate_chains(prop_program_t *program, prop_random_t *random) {
-  int wanted = prop_random_chance(random, 50) ? 0 : 1 + prop_random_below(random, 3);
+  int wanted = prop_random_chance(random, 40) ? 0 : 1 + prop_random_below(random, 4);
   for (int i = 0; i < wanted && program->nmesh > 0; ++i) {
     prop_sharding_t pending = {.written = PROP_WRITTEN_DIMS};
     for (int d = 0; d < PROP_MAX_RANK; ++d) {

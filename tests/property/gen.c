@@ -90,10 +90,33 @@ static bool fill_leaf(prop_make_t *make, prop_node_t *node, const prop_type_t *t
   return true;
 }
 
+// A constant of that type, for ops on splats.
+static int new_splat(prop_make_t *make, const prop_type_t *type) {
+  prop_program_t *program = make->program;
+  prop_node_t *node = &program->nodes[program->nnodes];
+  *node = (prop_node_t){.kind = PROP_OP,
+                        .gen = &prop_gen_constant,
+                        .entry = make->entry,
+                        .dtype = type->dtype,
+                        .nattrs = type->rank,
+                        .number = prop_random_below(make->random, 3)};
+  node->number = type->dtype == TSPEC_DTYPE_BOOL ? node->number > 0 : node->number;
+  for (int i = 0; i < type->rank; ++i) {
+    node->attrs[i] = prop_program_size(program, (int)type->dims[i]);
+    if (node->attrs[i] < 0) {
+      return -1;
+    }
+  }
+  return prop_node_infer(program, node) ? program->nnodes++ : -1;
+}
+
 int prop_new_leaf(prop_make_t *make, const prop_type_t *type) {
   prop_program_t *program = make->program;
-  if (program->nnodes == PROP_MAX_NODES || type->rank > PROP_MAX_RANK || make->splat_only) {
+  if (program->nnodes == PROP_MAX_NODES || type->rank > PROP_MAX_RANK) {
     return -1;
+  }
+  if (make->splat_only) {
+    return new_splat(make, type);
   }
   prop_node_t *node = &program->nodes[program->nnodes];
   *node = (prop_node_t){.kind = prop_random_chance(make->random, 35) ? PROP_PARAM : PROP_INPUT,
@@ -114,7 +137,7 @@ int prop_pick_type(prop_make_t *make, const prop_type_t *type) {
       found[count++] = i;
     }
   }
-  if (count > 0 && (make->splat_only || prop_random_chance(make->random, 75))) {
+  if (count > 0 && prop_random_chance(make->random, 75)) {
     return found[prop_random_below(make->random, count)];
   }
   return prop_new_leaf(make, type);

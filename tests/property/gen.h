@@ -43,7 +43,7 @@ bool prop_in_reach(const prop_make_t *make, int index);
 int prop_pick(prop_make_t *make, bool (*fits)(const prop_type_t *type, int detail), int detail);
 /// A value of exactly that type: an earlier one, a new input, a new parameter. -1: no room.
 int prop_pick_type(prop_make_t *make, const prop_type_t *type);
-/// A new input or parameter of that type. -1: no room.
+/// A new input or parameter of that type, a constant where only splats may be read. -1: no room.
 int prop_new_leaf(prop_make_t *make, const prop_type_t *type);
 /// Any dtype, most often f32.
 tspec_dtype_t prop_random_dtype(prop_random_t *random);
