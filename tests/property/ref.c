@@ -40,7 +40,6 @@ FILE *prop_ref_open(const prop_program_t *program, const tspec_program_t *global
   fclose(file);
   tspec_buf_deinit(&text);
   file = open_file(program, dir, ".txt");
-  fprintf(file, "numbers %s\n", program->ints ? "whole" : "fractions");
   for (int i = 0; i < global->nparams; ++i) {
     const tspec_param_t *param = &global->params[i];
     tspec_dense_t *value = prop_data_leaf(program, param->path, param->type);

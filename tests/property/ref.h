@@ -1,8 +1,6 @@
 // Files for tools/property_ref.py, which compares the evaluator with an interpreter on JAX: a
-// program SEED.tspec and SEED.txt: whether results must be equal bit for bit (`numbers whole`) or
-// within a tolerance (`numbers fractions`), then a line for each tensor:
+// program SEED.tspec and SEED.txt with a line for each tensor:
 //
-//   numbers fractions
 //   param w3 f32 2,3 : 1 2 3 ..
 //   in e0 a1 i8 4 : ..                 (of entry e0)
 //   out e0 r0 f32 4 0.001 : ..         (what the evaluator got, and what it may differ by)
