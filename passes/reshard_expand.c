@@ -16,21 +16,14 @@ typedef struct expand_t {
 // ---- making ops --------------------------------------------------------------------------------
 
 /// An op before the one that is taken apart, laid out as said.
-static tspec_value_t *emit(const expand_t *e, tspec_op_kind_t kind, int noperands,
-                           tspec_value_t *const *operands, int nattrs, const tspec_attr_t *attrs,
-                           const tspec_sharding_t *sharding) {
+static tspec_value_t *emit(const expand_t *e, const tspec_sharding_t *sharding,
+                           tspec_op_build_t build) {
   const tspec_op_t *op = e->op;
-  tspec_op_build_t build = {
-      .kind = kind,
-      .noperands = noperands,
-      .operands = operands,
-      .nattrs = nattrs,
-      .attrs = attrs,
-      .range = op->range,
-      .spelling = op->spelling,
-      .because =
-          tspec_arena_printf(e->run->scratch, "%s for '%s'", tspec_op_info(kind)->name,
-                             op->spelling != NULL ? op->spelling : tspec_op_info(op->kind)->name)};
+  const char *spelling = op->spelling != NULL ? op->spelling : tspec_op_info(op->kind)->name;
+  build.range = op->range;
+  build.spelling = op->spelling;
+  build.because =
+      tspec_arena_printf(e->run->scratch, "%s for '%s'", tspec_op_info(build.kind)->name, spelling);
   tspec_op_t *made = tspec_op_create(e->run->program, e->func, e->op, &build, e->run->diag);
   TSPEC_CHECK(made != NULL);
   made->results[0]->sharding = sharding;
@@ -40,13 +33,18 @@ static tspec_value_t *emit(const expand_t *e, tspec_op_kind_t kind, int noperand
 
 static tspec_value_t *emit_binary(const expand_t *e, tspec_op_kind_t kind, tspec_value_t *a,
                                   tspec_value_t *b) {
-  return emit(e, kind, 2, (tspec_value_t *[]){a, b}, 0, NULL, e->operand);
+  tspec_value_t *operands[] = {a, b};
+  return emit(e, e->operand,
+              (tspec_op_build_t){.kind = kind, .noperands = 2, .operands = operands});
 }
 
 static tspec_value_t *emit_reduce(const expand_t *e, tspec_value_t *x, tspec_reduce_t kind,
                                   int64_t dim) {
   tspec_attr_t attrs[] = {tspec_attr_reduce("kind", kind), tspec_attr_ints("dims", 1, &dim)};
-  return emit(e, TSPEC_OP_reduce, 1, &x, 2, attrs, e->result);
+  return emit(
+      e, e->result,
+      (tspec_op_build_t){
+          .kind = TSPEC_OP_reduce, .noperands = 1, .operands = &x, .nattrs = 2, .attrs = attrs});
 }
 
 /// A value of the result's shape at every place along `dim` of the operand.
@@ -58,7 +56,10 @@ static tspec_value_t *emit_repeated(const expand_t *e, tspec_value_t *x, int64_t
   }
   tspec_attr_t attrs[] = {tspec_attr_ints("shape", type.rank, type.dims),
                           tspec_attr_ints("dims", type.rank - 1, dims)};
-  return emit(e, TSPEC_OP_broadcast, 1, &x, 2, attrs, e->operand);
+  return emit(
+      e, e->operand,
+      (tspec_op_build_t){
+          .kind = TSPEC_OP_broadcast, .noperands = 1, .operands = &x, .nattrs = 2, .attrs = attrs});
 }
 
 /// The index along `dim` where `hit` is true, elsewhere one beyond all.
@@ -69,9 +70,11 @@ static tspec_value_t *emit_places(const expand_t *e, tspec_value_t *hit, int64_t
                          tspec_attr_ints("shape", type.rank, type.dims),
                          tspec_attr_int("dim", dim)};
   tspec_attr_t splat[] = {iota[0], iota[1], tspec_attr_floats("values", 1, &beyond)};
-  tspec_value_t *operands[] = {hit, emit(e, TSPEC_OP_iota, 0, NULL, 3, iota, e->operand),
-                               emit(e, TSPEC_OP_constant, 0, NULL, 3, splat, e->operand)};
-  return emit(e, TSPEC_OP_select, 3, operands, 0, NULL, e->operand);
+  tspec_op_build_t index = {.kind = TSPEC_OP_iota, .nattrs = 3, .attrs = iota};
+  tspec_op_build_t none = {.kind = TSPEC_OP_constant, .nattrs = 3, .attrs = splat};
+  tspec_value_t *operands[] = {hit, emit(e, e->operand, index), emit(e, e->operand, none)};
+  return emit(e, e->operand,
+              (tspec_op_build_t){.kind = TSPEC_OP_select, .noperands = 3, .operands = operands});
 }
 
 // ---- argmax and argmin -------------------------------------------------------------------------
