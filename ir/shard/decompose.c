@@ -292,41 +292,17 @@ static tspec_step_t direct_step(tspec_arena_t *arena, const tspec_mesh_t *mesh, 
   return step;
 }
 
-// What gathering the dims that differ to their common start and slicing again would cost.
-static int64_t gather_cost(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
-                           const tspec_sharding_t *from, const tspec_sharding_t *to) {
-  tspec_sharding_t *common = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
-  tspec_dim_t *dims = TSPEC_ARENA_NEW(arena, tspec_dim_t, from->rank);
-  *common = *from;
-  common->dims = dims;
-  for (int d = 0; d < from->rank; d++) {
-    dims[d] = from->dims[d];
-    for (int i = 0; i < dims[d].naxes; i++) {
-      if (i == to->dims[d].naxes || !tspec_axis_equal(dims[d].axes[i], to->dims[d].axes[i])) {
-        dims[d].naxes = i;
-      }
-    }
-  }
-  tspec_step_t gather = {.kind = TSPEC_COLLECTIVE_ALL_GATHER, .from = from, .to = common};
-  group_axes(arena, mesh, from, common, false, &gather);
-  return tspec_step_cost_bytes(mesh, type, &gather);
-}
-
-static bool is_plan_good(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
-                         tspec_steps_t plan, const tspec_step_t *direct) {
-  bool even = tspec_sharding_is_even(direct->from, type);
+// A plan of several collectives is good if the direct exchange would not be cheaper.
+static bool is_plan_good(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t plan,
+                         const tspec_step_t *direct) {
   for (int i = 0; i < plan.count; i++) {
     if (!tspec_step_is_local_to_axes(mesh, type, &plan.items[i])) {
       return false;
     }
-    even &= tspec_sharding_is_even(plan.items[i].to, type);
   }
-  if (plan.count == 1) {
-    return true; // no rank receives more than it lacks
-  }
-  int64_t limit = even ? gather_cost(arena, mesh, type, direct->from, direct->to)
-                       : tspec_step_cost_bytes(mesh, type, direct);
-  return tspec_steps_cost_bytes(mesh, type, plan) <= limit;
+  // One collective: no rank receives more than it lacks.
+  return plan.count == 1 ||
+         tspec_steps_cost_bytes(mesh, type, plan) <= tspec_step_cost_bytes(mesh, type, direct);
 }
 
 // Both with equal pending axes.
@@ -345,7 +321,7 @@ static tspec_steps_t dims_steps(tspec_arena_t *arena, const tspec_mesh_t *mesh, 
     return (tspec_steps_t){1, direct};
   }
   if (tspec_reshard_plan(arena, mesh, type, from, to, &plan) &&
-      is_plan_good(arena, mesh, type, plan, direct)) {
+      is_plan_good(mesh, type, plan, direct)) {
     return plan;
   }
   return (tspec_steps_t){1, direct};
