@@ -30,6 +30,17 @@ static const char *value_of(const tspec_collective_use_t *use) {
   return use->op->operands[0]->name;
 }
 
+/// The same for readers: what makes it where it has no name.
+static const char *label_of(const writer_t *writer, const tspec_collective_use_t *use) {
+  const char *name = value_of(use);
+  const tspec_op_t *def = use->op->operands[0]->def;
+  if (name != NULL || def == NULL) {
+    return name != NULL ? name : "an argument";
+  }
+  return tspec_arena_printf(writer->arena, "'%s'",
+                            def->spelling != NULL ? def->spelling : tspec_op_info(def->kind)->name);
+}
+
 // ---- which ----
 
 /// True if a wanted value, given as in a path or by its last part, is `name`.
@@ -90,11 +101,10 @@ static void put_candidate(const writer_t *writer, const tspec_decision_t *decisi
 
 static void put_text_use(const writer_t *writer, const tspec_collective_use_t *use) {
   const tspec_op_t *op = use->op;
-  const char *value = value_of(use);
-  tspec_buf_printf(writer->buf, "  %s over %s, %lld bytes: %s%s%s -> %s, for '%s' (%s)\n",
+  tspec_buf_printf(writer->buf, "  %s over %s, %lld bytes: %s %s -> %s, for '%s' (%s)\n",
                    tspec_collective_name(use->kind),
                    tspec_axes_print(writer->arena, writer->mesh, use->axes, use->naxes),
-                   (long long)use->bytes, value == NULL ? "" : value, value == NULL ? "" : " ",
+                   (long long)use->bytes, label_of(writer, use),
                    sharding_text(writer, op->operands[0]->sharding),
                    sharding_text(writer, op->results[0]->sharding),
                    op->spelling != NULL ? op->spelling : "return",
@@ -147,6 +157,9 @@ static void put_json_use(const writer_t *writer, const char *entry,
       writer, "shardings", 2,
       (const tspec_sharding_t *const[]){op->operands[0]->sharding, op->results[0]->sharding});
   tspec_json_text(buf, "value", value_of(use));
+  if (value_of(use) == NULL) {
+    tspec_json_text(buf, "made_by", label_of(writer, use));
+  }
   tspec_json_number(buf, "bytes", use->bytes);
   tspec_json_text(buf, "for", op->spelling);
   tspec_json_text(buf, "line", tspec_range_brief(&writer->driver->sources, op->range));
