@@ -184,7 +184,11 @@ static int emit_unary_float(tspec_nest_t *nest, tspec_op_kind_t kind, tspec_dtyp
   }
   if (kind == TSPEC_OP_relu) {
     int zero = tspec_register_constant(nest, dtype, 0);
-    return tspec_nest_let(nest, "arith.maximumf %%%d, %%%d : %s", x, zero, type);
+    // One instruction for max(0, x) that lets NaN and -0 pass, and one that turns -0 into 0:
+    // maximumf takes three.
+    int below = tspec_nest_let(nest, "arith.cmpf ogt, %%%d, %%%d : %s", zero, x, type);
+    int rest = tspec_nest_let(nest, "arith.select %%%d, %%%d, %%%d : %s", below, zero, x, type);
+    return tspec_nest_let(nest, "arith.addf %%%d, %%%d : %s", rest, zero, type);
   }
   TSPEC_CHECK(kind == TSPEC_OP_isfinite, "no float op '%s'", tspec_op_info(kind)->name);
   int size = tspec_nest_let(nest, "math.absf %%%d : %s", x, type);
