@@ -1,5 +1,5 @@
 // agree --tspecc TSPECC --work DIR --mesh M [--entry E] [--set N=V].. [--cpu C] [--seed N]
-// [--exact] [--ones] [--steps N]
+// [--exact] [--ones] [--special] [--steps N]
 //       [--golden FILE.json] PROGRAM.tspec
 #include "tests/e2e/agree.h"
 
@@ -115,7 +115,25 @@ static tspec_dense_t *make_golden(json_t *record, tspec_type_t type) {
                      (uint32_t)number_or(record, "mod", 7));
 }
 
+// What elementwise functions get wrong. The first input goes through them in its last dim, others
+// in the dim before, so that two meet in all pairs.
+static tspec_dense_t *make_special(bool is_first, tspec_type_t type) {
+  static const double numbers[] = {0,     -0.0,     1,         -1,      0.5,  -2.5,
+                                   3.5,   INFINITY, -INFINITY, NAN,     7e4,  -1e30,
+                                   1e-40, -1e-300,  0x1p-149,  1.7e308, 88.7, -104};
+  enum { COUNT = sizeof numbers / sizeof *numbers };
+  tspec_dense_t *special = tspec_dense_create(type.dtype, type.rank, type.dims);
+  for (int64_t i = 0; i < special->count; ++i) {
+    int64_t row = i / type.dims[type.rank - 1];
+    tspec_dense_set(special, i, numbers[(is_first ? i : row) % COUNT]);
+  }
+  return special;
+}
+
 static tspec_dense_t *make_input(agree_t *agree, const char *name, tspec_type_t type) {
+  if (agree->special) {
+    return make_special(strcmp(name, agree->func->args[0].name) == 0, type);
+  }
   if (agree->ones) {
     tspec_dense_t *ones = tspec_dense_create(type.dtype, type.rank, type.dims);
     for (int64_t i = 0; i < ones->count; ++i) {
@@ -234,6 +252,8 @@ static bool parse_command(agree_t *agree, int argc, char **argv) {
       agree->exact = true;
     } else if (strcmp(argv[i], "--ones") == 0) {
       agree->ones = true;
+    } else if (strcmp(argv[i], "--special") == 0) {
+      agree->special = true;
     } else if (argv[i][0] != '-') {
       agree->source = argv[i];
     } else if (i + 1 == argc || !take_option(agree, argv[i], argv[i + 1])) {

@@ -25,8 +25,9 @@ typedef struct agree_t {
   const char *sets[AGREE_MAX];
   size_t nsets;
   uint64_t seed;
-  bool exact; ///< results must be equal to the last bit
-  bool ones;  ///< inputs are all ones
+  bool exact;   ///< results must be equal to the last bit
+  bool ones;    ///< inputs are all ones
+  bool special; ///< inputs are infinities, NaN, zeros of both signs and the like
   // the run
   tspec_arena_t arena;
   tspec_sources_t sources;

@@ -24,6 +24,21 @@ static bool same(double a, double b) {
   return a == b || (isnan(a) && isnan(b));
 }
 
+// Bits, but any NaN is a NaN.
+static bool same_bits(const tspec_dense_t *want, const tspec_dense_t *got) {
+  if (tspec_dense_equal(want, got) || !tspec_dtype_is_float(want->type.dtype)) {
+    return tspec_dense_equal(want, got);
+  }
+  for (int64_t i = 0; i < want->count; ++i) {
+    double a = tspec_dense_get(want, i), b = tspec_dense_get(got, i);
+    if (!same(a, b) || (!isnan(a) && signbit(a) != signbit(b))) {
+      fprintf(stderr, "element %lld is %.17g, not %.17g\n", (long long)i, b, a);
+      return false;
+    }
+  }
+  return true;
+}
+
 void agree_compare(agree_t *agree, const char *what, const char *name, const tspec_dense_t *want,
                    const tspec_dense_t *got) {
   if (want == NULL || got == NULL || !tspec_type_equal(want->type, got->type)) {
@@ -31,7 +46,7 @@ void agree_compare(agree_t *agree, const char *what, const char *name, const tsp
     return;
   }
   if (agree->exact) {
-    if (!tspec_dense_equal(want, got)) {
+    if (!same_bits(want, got)) {
       agree_fail(agree, "%s: '%s' differs in its bits", what, name);
     }
     return;
