@@ -151,7 +151,7 @@ const prop_gen_t prop_gen_logsumexp = {.name = "logsumexp",
 static bool make_along(const prop_gen_t *gen, prop_make_t *make, prop_node_t *node) {
   node->form = prop_random_below(make->random, 2);
   bool floats = gen == &prop_gen_softmax;
-  int x = prop_pick(make, floats ? prop_fits_float : prop_fits_number_rank, 1);
+  int x = prop_pick(make, floats ? prop_fits_float : prop_fits_rank, 1);
   if (x < 0 || make->program->nodes[x].type.rank == 0) {
     return false;
   }
