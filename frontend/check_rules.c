@@ -120,7 +120,7 @@ tspec_said_t *tspec_check_say(tspec_checker_t *c, int rank, tspec_range_t rule) 
   tspec_said_t *said = TSPEC_ARENA_NEW(c->arena, tspec_said_t, rank);
   const char *text = rule_text(c, rule);
   for (int i = 0; i < rank; ++i) {
-    said[i] = (tspec_said_t){rule, text};
+    said[i] = (tspec_said_t){rule, text, false};
   }
   return said;
 }
@@ -222,7 +222,8 @@ static const tspec_sharding_t *resolve_axes(tspec_checker_t *c, const tspec_decl
   tspec_said_t *said = TSPEC_ARENA_NEW(c->arena, tspec_said_t, rank);
   for (int i = 0; i < rank; ++i) {
     if (r.fired[i] != NULL) {
-      said[i] = (tspec_said_t){r.fired[i]->range, rule_text(c, r.fired[i]->range)};
+      said[i] = (tspec_said_t){r.fired[i]->range, rule_text(c, r.fired[i]->range),
+                               r.states[i] == DIM_BLOCKED};
     }
   }
   tspec_sharding_t *sharding = TSPEC_ARENA_NEW(c->arena, tspec_sharding_t, 1);

@@ -193,6 +193,20 @@ static void put_whole_dim(const tspec_explained_t *explained, const char *head, 
                 : "");
 }
 
+/// "h [data] sum(model): pending over model <- annotation (gpt.tspec:9)": only where it was said.
+static void put_pending(const tspec_explained_t *explained, const char *head, int value,
+                        tspec_buf_t *buf) {
+  const tspec_sharding_t *initial = tspec_prop_initial(explained->map->graph, value);
+  if (initial != NULL && initial->npending > 0) {
+    const tspec_said_t *said =
+        initial->rank == 0 ? NULL : tspec_explained_start(explained, value, 0);
+    tspec_buf_printf(
+        buf, "%s: pending over %s <- %s\n", head,
+        tspec_axes_print(explained->arena, explained->mesh, initial->pending, initial->npending),
+        tspec_explained_said(explained, said));
+  }
+}
+
 static void put_refusals(const tspec_explained_t *explained, const char *head, int value,
                          tspec_names_t *seen, tspec_buf_t *buf) {
   const tspec_causes_t *causes = tspec_prop_causes(explained->map->graph);
@@ -253,6 +267,7 @@ static void put_value(const tspec_explained_t *explained, const tspec_explained_
   if (value->type.rank == 0) {
     tspec_buf_printf(buf, "%s: a scalar\n", head);
   }
+  put_pending(explained, head, value->value, buf);
   tspec_names_t seen = {0};
   put_refusals(explained, head, value->value, &seen, buf);
   int read = tspec_explained_constrained(explained, value->value);

@@ -39,6 +39,11 @@ void tspec_json_number(tspec_buf_t *buf, const char *key, int64_t number) {
   tspec_buf_printf(buf, "%lld", (long long)number);
 }
 
+void tspec_json_bool(tspec_buf_t *buf, const char *key, bool value) {
+  tspec_json_key(buf, key);
+  tspec_buf_puts(buf, value ? "true" : "false");
+}
+
 void tspec_json_item(tspec_buf_t *buf, int indent) {
   tspec_buf_printf(buf, "%s\n%*s", is_first(buf) ? "" : ",", indent, "");
 }

@@ -37,6 +37,7 @@ typedef struct tspec_dim_t {
 typedef struct tspec_said_t {
   tspec_range_t range; ///< the annotation or the rule; all zero: nowhere, or not known
   const char *rule;    ///< the rule as written, "mlp -> model"; NULL: an annotation
+  bool is_blocked;     ///< the rule's mesh axes split another dim: this one stays whole
 } tspec_said_t;
 
 typedef struct tspec_sharding_t {

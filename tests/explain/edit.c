@@ -59,19 +59,68 @@ static const tspec_sharding_t *without(const tspec_program_t *program,
   return copy;
 }
 
+/// Where a place's starting sharding stands, if it has one.
+static const tspec_sharding_t **start_of(tspec_program_t *program, const edit_place_t *place,
+                                         const tspec_attr_t **out_stated) {
+  *out_stated = NULL;
+  if (place->result != NULL && place->result->sharding != NULL) {
+    return &place->result->sharding;
+  }
+  if (place->param >= 0) {
+    return &program->params[place->param].sharding;
+  }
+  if (place->value != NULL && place->value->def != NULL) {
+    *out_stated = tspec_op_get_attr(place->value->def, "sharding");
+    return NULL;
+  }
+  return place->value == NULL ? NULL : &place->value->sharding;
+}
+
 void edit_remove(tspec_program_t *program, const edit_places_t *places, const tspec_seed_t *seed) {
   const edit_place_t *place = &places->items[seed->value];
-  if (place->result != NULL && place->result->sharding != NULL) {
-    place->result->sharding = without(program, place->result->sharding, seed);
-  } else if (place->param >= 0) {
-    tspec_param_t *param = &program->params[place->param];
-    param->sharding = without(program, param->sharding, seed);
-  } else if (place->value->def == NULL) {
-    place->value->sharding = without(program, place->value->sharding, seed);
+  const tspec_attr_t *stated;
+  const tspec_sharding_t **start = start_of(program, place, &stated);
+  if (start != NULL) {
+    *start = without(program, *start, seed);
   } else {
-    tspec_op_t *op = place->value->def;
-    const tspec_sharding_t *stated = tspec_op_get_attr(op, "sharding")->sharding;
-    tspec_op_set_attr(program, op, tspec_attr_sharding("sharding", without(program, stated, seed)));
+    tspec_op_set_attr(program, place->value->def,
+                      tspec_attr_sharding("sharding", without(program, stated->sharding, seed)));
+  }
+}
+
+static const tspec_sharding_t *with_priorities(const tspec_program_t *program,
+                                               const tspec_sharding_t *sharding, uint64_t *random) {
+  tspec_sharding_t *copy = tspec_arena_copy(program->arena, sharding, sizeof *sharding);
+  tspec_dim_t *dims =
+      tspec_arena_copy(program->arena, sharding->dims, sizeof *dims * (size_t)sharding->rank);
+  for (int d = 0; d < sharding->rank; d++) {
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    dims[d].priority = dims[d].naxes > 0 ? (int)(*random >> 33) % 3 : 0;
+  }
+  copy->dims = dims;
+  return copy;
+}
+
+void edit_priorities(tspec_program_t *program, int seed) {
+  uint64_t random = (uint64_t)seed + 1;
+  edit_places_t places = edit_places(program, program->arena);
+  bool *done = TSPEC_ARENA_NEW(program->arena, bool, program->nparams);
+  for (size_t i = 0; i < places.count; i++) {
+    const edit_place_t *place = &places.items[i];
+    const tspec_attr_t *stated;
+    const tspec_sharding_t **start = start_of(program, place, &stated);
+    bool is_param =
+        start != NULL && place->param >= 0 && start == &program->params[place->param].sharding;
+    if (start != NULL && *start != NULL && !(is_param && done[place->param])) {
+      *start = with_priorities(program, *start, &random);
+    } else if (stated != NULL) {
+      tspec_op_set_attr(
+          program, place->value->def,
+          tspec_attr_sharding("sharding", with_priorities(program, stated->sharding, &random)));
+    }
+    if (is_param) {
+      done[place->param] = true;
+    }
   }
 }
 

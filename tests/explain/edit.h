@@ -21,6 +21,9 @@ edit_places_t edit_places(const tspec_program_t *program, tspec_arena_t *arena);
 /// Takes a seed out of the program: its dim loses the axis and is open.
 void edit_remove(tspec_program_t *program, const edit_places_t *places, const tspec_seed_t *seed);
 
+/// Gives split dims of starting shardings priorities 0 to 2, the same ones for the same `seed`.
+void edit_priorities(tspec_program_t *program, int seed);
+
 /// The sharding of a place after propagation.
 const tspec_sharding_t *edit_sharding(const edit_place_t *place);
 

@@ -2,9 +2,11 @@
 // seeds of all reasons taken out of the program it goes; with those of one reason kept it stays,
 // and then has that reason alone. Propagation is the pass itself, on an edited copy of the program.
 //
-//   explain_truth [--every N] [--seed S --count N [--ops N]] [--verbose] [FILE[,RULES]...]
+//   explain_truth [--every N] [--seed S --count N [--ops N]] [--priorities] [--verbose]
+//                 [FILE[,RULES]...]
 //
-// --every N: only each Nth effect. --count: random programs, from seed S on. Ends with "N effects
+// --every N: only each Nth effect. --count: random programs, from seed S on. --priorities: split
+// dims wait for rounds, by chance. Ends with "N effects
 // in N programs, N reasons, N failed"; exit code 1 if any failed.
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,7 @@ typedef struct truth_t {
   const char *name;
   int every;
   bool verbose;
+  bool priorities;
   counts_t *counts;
   const tspec_program_t *program; ///< global, simplified; never changed
   tspec_arena_t *arena;
@@ -242,6 +245,9 @@ static void check_source(truth_t *truth, tspec_arena_t *arena, tspec_sources_t *
   tspec_pass_run_t run = {"simplify", program, &scratch, &diag, &pass_options};
   TSPEC_CHECK(tspec_pass_simplify(&run));
   tspec_arena_deinit(&scratch);
+  if (truth->priorities) {
+    edit_priorities(run.program, truth->counts->nprograms);
+  }
   truth->program = run.program;
   check_program(truth);
 }
@@ -289,6 +295,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--verbose") == 0) {
       truth.verbose = true;
+    } else if (strcmp(argv[i], "--priorities") == 0) {
+      truth.priorities = true;
     } else if (i + 1 < argc && strcmp(argv[i], "--every") == 0) {
       truth.every = atoi(argv[++i]);
     } else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0) {
