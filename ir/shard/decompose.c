@@ -292,20 +292,126 @@ static tspec_step_t direct_step(tspec_arena_t *arena, const tspec_mesh_t *mesh, 
   return step;
 }
 
-// A plan of several collectives is good if the direct exchange would not be cheaper.
-static bool is_plan_good(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t plan,
-                         const tspec_step_t *direct) {
-  for (int i = 0; i < plan.count; i++) {
-    if (!tspec_step_is_local_to_axes(mesh, type, &plan.items[i])) {
+static bool are_local(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t steps) {
+  for (int i = 0; i < steps.count; i++) {
+    if (!tspec_step_is_local_to_axes(mesh, type, &steps.items[i])) {
       return false;
     }
   }
-  // One collective: no rank receives more than it lacks.
-  return plan.count == 1 ||
-         tspec_steps_cost_bytes(mesh, type, plan) <= tspec_step_cost_bytes(mesh, type, direct);
+  return true;
 }
 
-// Both with equal pending axes.
+// Elements that rank 0, whose blocks are the first and largest ones, holds of both; of `a` alone if
+// they are the same. Saturates.
+static int64_t first_elems(tspec_type_t type, const tspec_sharding_t *a,
+                           const tspec_sharding_t *b) {
+  int64_t elems = 1;
+  for (int d = 0; d < type.rank; d++) {
+    int64_t of_a = tspec_block(type.dims[d], tspec_dim_nblocks(&a->dims[d]), 0).end;
+    int64_t of_b = tspec_block(type.dims[d], tspec_dim_nblocks(&b->dims[d]), 0).end;
+    int64_t block = of_a < of_b ? of_a : of_b;
+    elems = __builtin_mul_overflow(elems, block, &elems) ? INT64_MAX : elems;
+  }
+  return elems;
+}
+
+static const tspec_sharding_t *gather_changed(tspec_arena_t *arena, const tspec_sharding_t *from,
+                                              const tspec_sharding_t *to) {
+  tspec_sharding_t *gathered = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
+  tspec_dim_t *dims = tspec_arena_copy(arena, from->dims, sizeof *dims * (size_t)from->rank);
+  *gathered = *from;
+  gathered->dims = dims;
+  for (int d = 0; d < from->rank; d++) {
+    dims[d].naxes = dims_equal(&from->dims[d], &to->dims[d]) ? dims[d].naxes : 0;
+  }
+  return gathered;
+}
+
+// True if a block on the way is larger than both the first and the last, or rank 0 receives more
+// than by gathering the dims that differ: what plans by axes do only where blocks are uneven.
+static bool is_wasteful(tspec_arena_t *arena, tspec_type_t type, tspec_steps_t steps) {
+  const tspec_sharding_t *from = steps.items[0].from;
+  const tspec_sharding_t *to = steps.items[steps.count - 1].to;
+  const tspec_sharding_t *gathered = gather_changed(arena, from, to);
+  int64_t first = first_elems(type, from, from);
+  int64_t last = first_elems(type, to, to);
+  int64_t limit = first_elems(type, gathered, gathered) - first;
+  for (int i = 0; i < steps.count; i++) {
+    const tspec_step_t *step = &steps.items[i];
+    int64_t made = first_elems(type, step->to, step->to);
+    if (made > first && made > last) {
+      return true;
+    }
+    limit -= made - first_elems(type, step->from, step->to);
+  }
+  return limit < 0;
+}
+
+// True if `a` sends fewer bytes than `b`, or as many in fewer steps.
+static bool is_cheaper(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t a,
+                       tspec_steps_t b) {
+  int64_t a_bytes = tspec_steps_cost_bytes(mesh, type, a);
+  int64_t b_bytes = tspec_steps_cost_bytes(mesh, type, b);
+  return a_bytes < b_bytes || (a_bytes == b_bytes && a.count < b.count);
+}
+
+static const tspec_sharding_t *with_dims(tspec_arena_t *arena, const tspec_sharding_t *base,
+                                         const tspec_dim_t *dims) {
+  tspec_sharding_t *sharding = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
+  *sharding = *base;
+  sharding->dims = dims;
+  return sharding;
+}
+
+// The sharding with dim d split by `axes`, too, as the minor ones.
+static const tspec_sharding_t *with_split(tspec_arena_t *arena, const tspec_sharding_t *base, int d,
+                                          const tspec_axis_t *axes, int naxes) {
+  tspec_dim_t *dims = tspec_arena_copy(arena, base->dims, sizeof *dims * (size_t)base->rank);
+  tspec_axis_t *all = TSPEC_ARENA_NEW(arena, tspec_axis_t, dims[d].naxes + naxes);
+  tspec_axes_copy(all, dims[d].axes, dims[d].naxes);
+  dims[d].axes = all;
+  for (int i = 0; i < naxes; i++) {
+    tspec_axes_push(all, &dims[d].naxes, axes[i]);
+  }
+  return with_dims(arena, base, dims);
+}
+
+// Everything at once, but each element to one of the ranks that need it, which pass it on in a
+// gather: cheaper where few ranks hold what many need. dim d: the one split between those ranks.
+// None if that is not possible.
+static tspec_steps_t spread_steps(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
+                                  const tspec_step_t *direct, int d) {
+  tspec_axis_t spare[4 * TSPEC_MAX_ATOMS];
+  int nspare = direct->naxes;
+  tspec_axes_copy(spare, direct->axes, nspare);
+  for (int i = 0; i < type.rank; i++) {
+    const tspec_dim_t *used = &direct->to->dims[i];
+    tspec_axis_t rest[4 * TSPEC_MAX_ATOMS];
+    int nrest = 0;
+    if (!tspec_axes_subtract(spare, nspare, used->axes, used->naxes, rest, &nrest)) {
+      return (tspec_steps_t){0};
+    }
+    tspec_axes_copy(spare, rest, nrest);
+    nspare = nrest;
+  }
+  if (nspare == 0) {
+    return (tspec_steps_t){0};
+  }
+  const tspec_sharding_t *middle = with_split(arena, direct->to, d, spare, nspare);
+  tspec_step_t *steps = TSPEC_ARENA_NEW(arena, tspec_step_t, 2);
+  steps[0] = direct_step(arena, mesh, type, direct->from, middle);
+  steps[1] = (tspec_step_t){.kind = TSPEC_COLLECTIVE_ALL_GATHER,
+                            .naxes = tspec_axes_sort(spare, nspare),
+                            .axes = tspec_arena_copy(arena, spare, sizeof *spare * (size_t)nspare),
+                            .from = middle,
+                            .to = direct->to,
+                            .src_dim = -1,
+                            .dst_dim = -1};
+  return (tspec_steps_t){2, steps};
+}
+
+// Both with equal pending axes: Shardy's plan if it is not wasteful and nothing is cheaper;
+// everything at once, or spread.
 static tspec_steps_t dims_steps(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
                                 const tspec_sharding_t *from, const tspec_sharding_t *to) {
   tspec_step_t *direct = TSPEC_ARENA_NEW(arena, tspec_step_t, 1);
@@ -316,26 +422,26 @@ static tspec_steps_t dims_steps(tspec_arena_t *arena, const tspec_mesh_t *mesh, 
   *direct = direct_step(arena, mesh, type, from, to);
   tspec_step_t local = *direct;
   local.kind = TSPEC_COLLECTIVE_ALL_SLICE;
+  tspec_steps_t best = {1, direct};
   if (tspec_step_is_local_to_axes(mesh, type, &local)) {
     *direct = local;
-    return (tspec_steps_t){1, direct};
+    return best;
   }
-  if (tspec_reshard_plan(arena, mesh, type, from, to, &plan) &&
-      is_plan_good(mesh, type, plan, direct)) {
-    return plan;
+  if (tspec_reshard_plan(arena, mesh, type, from, to, &plan) && are_local(mesh, type, plan) &&
+      !is_wasteful(arena, type, plan) && !is_cheaper(mesh, type, best, plan)) {
+    best = plan;
   }
-  return (tspec_steps_t){1, direct};
+  bool even = tspec_sharding_is_even(from, type) && tspec_sharding_is_even(to, type);
+  for (int d = 0; d < type.rank && !even; d++) {
+    tspec_steps_t spread = spread_steps(arena, mesh, type, direct, d);
+    if (spread.count > 0 && are_local(mesh, type, spread) && is_cheaper(mesh, type, spread, best)) {
+      best = spread;
+    }
+  }
+  return best;
 }
 
 // ---- reduce_scatter ---------------------------------------------------------------------------
-
-static const tspec_sharding_t *with_dims(tspec_arena_t *arena, const tspec_sharding_t *base,
-                                         const tspec_dim_t *dims) {
-  tspec_sharding_t *sharding = TSPEC_ARENA_NEW(arena, tspec_sharding_t, 1);
-  *sharding = *base;
-  sharding->dims = dims;
-  return sharding;
-}
 
 // Slicing pieces of dim d, cut where the reduced axes are; false if `to` does not extend `from`.
 static bool slicing_atoms(const tspec_step_t *reduce, const tspec_dim_t *from,
@@ -459,45 +565,132 @@ static tspec_step_t pending_step(tspec_arena_t *arena, tspec_collective_t kind,
                         .dst_dim = -1};
 }
 
-// Slices partial results by axes that are not reduced, so that less is left to reduce.
-static void add_slice_first(tspec_arena_t *arena, const tspec_step_t *reduce, tspec_step_t slice,
-                            steps_t *steps) {
-  tspec_step_t later = *reduce;
-  later.to = slice.to;
-  slice.from = reduce->from;
-  slice.to = later.from = with_pending(arena, slice.to, reduce->from);
-  TSPEC_VEC_PUSH(arena, steps, slice);
-  TSPEC_VEC_PUSH(arena, steps, later);
+// A conversion that starts with a reduction, and the cheapest way found so far.
+typedef struct search_t {
+  tspec_arena_t *arena;
+  const tspec_mesh_t *mesh;
+  tspec_type_t type;
+  const tspec_sharding_t *reduced; // `from` without the axes to reduce
+  const tspec_sharding_t *placed;  // the end, with the pending axes of `reduced`
+  steps_t best;
+} search_t;
+
+// Adds what is left to do behind `steps`, and keeps the whole if it is cheaper.
+static void offer(search_t *search, steps_t steps) {
+  const tspec_sharding_t *at = steps.items[steps.count - 1].to;
+  tspec_steps_t rest = dims_steps(search->arena, search->mesh, search->type, at, search->placed);
+  for (int i = 0; i < rest.count; i++) {
+    TSPEC_VEC_PUSH(search->arena, &steps, rest.items[i]);
+  }
+  tspec_steps_t found = {(int)steps.count, steps.items};
+  tspec_steps_t best = {(int)search->best.count, search->best.items};
+  if (are_local(search->mesh, search->type, found) &&
+      (best.count == 0 || is_cheaper(search->mesh, search->type, found, best))) {
+    search->best = steps;
+  }
 }
 
-// Puts the reduction in front of `rest`, or into an all_slice there. Returns how many steps of
-// `rest` it took over.
-static int add_reduction(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
-                         const tspec_step_t *reduce, tspec_steps_t rest, steps_t *steps) {
-  bool slices = rest.count > 0 && rest.items[0].kind == TSPEC_COLLECTIVE_ALL_SLICE;
-  bool apart = true; // what is sliced first is pending over the reduced axes still
-  for (int i = 0; slices && apart && i < rest.items[0].naxes; i++) {
-    tspec_axis_t piece = rest.items[0].axes[i];
-    tspec_axis_t left;
-    apart = tspec_axis_prefix_without_all(piece, reduce->axes, reduce->naxes, &left) &&
-            tspec_axis_equal(left, piece);
+// True if a partial result does not use the piece at all.
+static bool is_idle(const tspec_sharding_t *partial, tspec_axis_t piece) {
+  bool clash = false;
+  for (int d = 0; d <= partial->rank; d++) {
+    bool is_dim = d < partial->rank;
+    const tspec_axis_t *axes = is_dim ? partial->dims[d].axes : partial->pending;
+    int naxes = is_dim ? partial->dims[d].naxes : partial->npending;
+    for (int i = 0; i < naxes; i++) {
+      clash |= tspec_axis_clash(axes[i], piece);
+    }
   }
-  if (slices && apart) {
-    add_slice_first(arena, reduce, rest.items[0], steps);
-    return 1;
+  return !clash;
+}
+
+// Slices partial results as they will be in the end, by axes that are idle: less is left to reduce.
+// False if there are none.
+static bool slice_first(const search_t *search, const tspec_step_t *reduce,
+                        tspec_step_t *out_slice) {
+  const tspec_sharding_t *from = reduce->from;
+  tspec_dim_t *dims = TSPEC_ARENA_NEW(search->arena, tspec_dim_t, from->rank);
+  tspec_axis_t *sliced = TSPEC_ARENA_NEW(search->arena, tspec_axis_t, 4 * TSPEC_MAX_ATOMS);
+  int nsliced = 0;
+  for (int d = 0; d < from->rank; d++) {
+    tspec_axis_t atoms[2 * TSPEC_MAX_ATOMS];
+    int natoms = 0;
+    dims[d] = from->dims[d];
+    if (!slicing_atoms(reduce, &from->dims[d], &search->placed->dims[d], atoms, &natoms)) {
+      continue;
+    }
+    tspec_axis_t *axes = TSPEC_ARENA_NEW(search->arena, tspec_axis_t, dims[d].naxes + natoms);
+    tspec_axes_copy(axes, dims[d].axes, dims[d].naxes);
+    dims[d].axes = axes;
+    for (int i = 0; i < natoms && is_idle(from, atoms[i]); i++) {
+      tspec_axes_push(axes, &dims[d].naxes, atoms[i]);
+      sliced[nsliced++] = atoms[i];
+    }
   }
+  *out_slice = (tspec_step_t){.kind = TSPEC_COLLECTIVE_ALL_SLICE,
+                              .axes = sliced,
+                              .naxes = tspec_axes_sort(sliced, nsliced),
+                              .from = from,
+                              .to = with_dims(search->arena, from, dims),
+                              .src_dim = -1,
+                              .dst_dim = -1};
+  return nsliced > 0 && tspec_step_is_local_to_axes(search->mesh, search->type, out_slice);
+}
+
+// The reduction whole, and scattered over each dim.
+static void offer_reductions(search_t *search, const steps_t *before, tspec_step_t reduce) {
+  tspec_arena_t *arena = search->arena;
+  const tspec_sharding_t *whole = with_pending(arena, reduce.from, search->reduced);
+  for (int d = -1; d < whole->rank; d++) {
+    steps_t steps = {0};
+    for (size_t i = 0; i < before->count; i++) {
+      TSPEC_VEC_PUSH(arena, &steps, before->items[i]);
+    }
+    reduce.to = whole;
+    if (d >= 0) {
+      reduce.kind = TSPEC_COLLECTIVE_REDUCE_SCATTER;
+      reduce.to = with_split(arena, whole, d, reduce.axes, reduce.naxes);
+    }
+    TSPEC_VEC_PUSH(arena, &steps, reduce);
+    offer(search, steps);
+  }
+}
+
+// The reduction in the all_slice that Shardy's plan starts with.
+static void offer_formed(search_t *search, const tspec_step_t *reduce) {
+  tspec_steps_t plan = {0};
   tspec_step_t formed[2];
-  int nformed =
-      slices ? tspec_steps_form_reduce_scatter(arena, mesh, type, reduce, &rest.items[0], formed)
-             : 0;
-  if (nformed == 0) {
-    TSPEC_VEC_PUSH(arena, steps, *reduce);
-    return 0;
+  if (!tspec_reshard_plan(search->arena, search->mesh, search->type, search->reduced,
+                          search->placed, &plan) ||
+      plan.count == 0 || plan.items[0].kind != TSPEC_COLLECTIVE_ALL_SLICE) {
+    return;
   }
+  int nformed = tspec_steps_form_reduce_scatter(search->arena, search->mesh, search->type, reduce,
+                                                &plan.items[0], formed);
+  steps_t steps = {0};
   for (int i = 0; i < nformed; i++) {
-    TSPEC_VEC_PUSH(arena, steps, formed[i]);
+    TSPEC_VEC_PUSH(search->arena, &steps, formed[i]);
   }
-  return 1;
+  if (nformed > 0) {
+    offer(search, steps);
+  }
+}
+
+static steps_t reduce_steps(search_t search, const tspec_sharding_t *from) {
+  tspec_step_t reduce =
+      pending_step(search.arena, TSPEC_COLLECTIVE_ALL_REDUCE, from, search.reduced);
+  tspec_step_t slice;
+  steps_t before = {0};
+  offer_formed(&search, &reduce);
+  if (slice_first(&search, &reduce, &slice)) {
+    TSPEC_VEC_PUSH(search.arena, &before, slice);
+    tspec_step_t later = reduce;
+    later.from = slice.to;
+    offer_reductions(&search, &before, later);
+  }
+  before.count = 0;
+  offer_reductions(&search, &before, reduce);
+  return search.best;
 }
 
 const tspec_sharding_t *tspec_sharding_drop_ones(tspec_arena_t *arena,
@@ -538,14 +731,16 @@ tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *
   steps_t steps = {0};
   const tspec_sharding_t *reduced = keep_shared(arena, mesh, from, to);
   const tspec_sharding_t *placed = with_pending(arena, to, reduced);
-  tspec_steps_t rest = dims_steps(arena, mesh, type, reduced, placed);
-  int taken = 0;
-  if (!is_pending_equal(from, reduced)) {
-    tspec_step_t reduce = pending_step(arena, TSPEC_COLLECTIVE_ALL_REDUCE, from, reduced);
-    taken = add_reduction(arena, mesh, type, &reduce, rest, &steps);
-  }
-  for (int i = taken; i < rest.count; i++) {
-    TSPEC_VEC_PUSH(arena, &steps, rest.items[i]);
+  if (is_pending_equal(from, reduced)) {
+    tspec_steps_t rest = dims_steps(arena, mesh, type, reduced, placed);
+    for (int i = 0; i < rest.count; i++) {
+      TSPEC_VEC_PUSH(arena, &steps, rest.items[i]);
+    }
+  } else {
+    steps = reduce_steps(
+        (search_t){
+            .arena = arena, .mesh = mesh, .type = type, .reduced = reduced, .placed = placed},
+        from);
   }
   if (!is_pending_equal(placed, to)) {
     TSPEC_VEC_PUSH(arena, &steps, pending_step(arena, TSPEC_COLLECTIVE_MAKE_PENDING, placed, to));

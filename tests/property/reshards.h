@@ -26,9 +26,10 @@ typedef struct reshard_case_t {
 /// What a plan moves, in elements that the busiest rank receives.
 typedef struct reshard_traffic_t {
   int64_t plan;
-  int64_t lacking; ///< what a rank needs and does not hold
-  int64_t gather;  ///< by gathering every dim that differs and slicing
-  bool is_full;    ///< every rank's senders were looked at, not a sample's
+  int64_t lacking;      ///< what a rank needs and does not hold
+  int64_t gather;       ///< by gathering every dim that differs and slicing
+  int64_t first_gather; ///< the same of rank 0
+  bool is_full;         ///< every rank's senders were looked at, not a sample's
 } reshard_traffic_t;
 
 /// A number below `below`, the next one of the case's seed.
@@ -39,6 +40,8 @@ void reshard_draw_case(reshard_case_t *c);
 
 /// Notes the first failure.
 void reshard_fail(reshard_case_t *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// Elements that a rank receives in steps; reductions are not counted.
+int64_t reshard_received(const reshard_case_t *c, tspec_steps_t steps, int64_t rank);
 /// Follows the steps by index arithmetic: who holds which elements, who can send them, how many.
 void reshard_follow(reshard_case_t *c, reshard_traffic_t *out_traffic);
 /// Plays the steps with values on all ranks in the evaluator, and compares bytes and values.

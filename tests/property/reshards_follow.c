@@ -72,12 +72,15 @@ static bool is_local(const tspec_step_t *step) {
   return step->kind == TSPEC_COLLECTIVE_ALL_SLICE || step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
 }
 
-// Elements that a rank receives in a step; reductions are not counted.
-static int64_t received(const reshard_case_t *c, const tspec_step_t *step, int64_t rank) {
-  box_t from = box_of(c, step->from, rank);
-  box_t to = box_of(c, step->to, rank);
-  box_t own = common(c, &from, &to);
-  return is_reduction(step) ? 0 : volume(c, &to) - volume(c, &own);
+int64_t reshard_received(const reshard_case_t *c, tspec_steps_t steps, int64_t rank) {
+  int64_t sum = 0;
+  for (int i = 0; i < steps.count; i++) {
+    box_t from = box_of(c, steps.items[i].from, rank);
+    box_t to = box_of(c, steps.items[i].to, rank);
+    box_t own = common(c, &from, &to);
+    sum += is_reduction(&steps.items[i]) ? 0 : volume(c, &to) - volume(c, &own);
+  }
+  return sum;
 }
 
 // ---- one step ---------------------------------------------------------------------------------
@@ -282,20 +285,18 @@ static void count_rank(reshard_case_t *c, int64_t rank, reshard_traffic_t *most)
   box_t to = box_of(c, c->to, rank);
   box_t own = common(c, &from, &to);
   box_t whole = from;
-  int64_t plan = 0;
   for (int d = 0; d < c->type.rank; d++) {
     if (dim_differs(c, d)) {
       whole.dims[d] = (tspec_block_t){0, c->type.dims[d]};
     }
   }
-  for (int i = 0; i < c->steps.count; i++) {
-    plan += received(c, &c->steps.items[i], rank);
-  }
+  int64_t plan = reshard_received(c, c->steps, rank);
   int64_t lacking = volume(c, &to) - volume(c, &own);
   int64_t gather = volume(c, &whole) - volume(c, &from);
   most->plan = plan > most->plan ? plan : most->plan;
   most->lacking = lacking > most->lacking ? lacking : most->lacking;
   most->gather = gather > most->gather ? gather : most->gather;
+  most->first_gather = rank == 0 ? gather : most->first_gather;
 }
 
 void reshard_follow(reshard_case_t *c, reshard_traffic_t *out_traffic) {

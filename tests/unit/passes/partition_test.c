@@ -91,14 +91,15 @@ Test(partition, three_rows_on_eight_ranks_leave_five_of_them_empty) {
                "all_reduce [-] 35");
 }
 
-Test(partition, blocks_that_do_not_nest_take_one_all_to_all) {
+Test(partition, blocks_that_do_not_nest_go_once_to_the_ranks_that_pass_them_on) {
   expect_exact("level global\n"
                "mesh a=2 b=4\n"
-               "input x f32[9, 2] @ [a*b, -]\n"
+               "input x f32[9, 1] @ [a*b, -]\n"
                "y = relu x\n"
                "result y @ [a, -]\n",
-               // Rows 6 and 7 of the rank a=0, b=3 go to the 4 ranks with a=1.
-               "all_to_all [a, -] 64");
+               // Rows 6 and 7 of the rank a=0, b=3 go to one of the 4 ranks with a=1, from where
+               // the 5 rows of that half go around.
+               "all_to_all [a, b] 8; all_gather [a, -] 20");
 }
 
 Test(partition, a_maximum_over_a_split_dim_combines_by_max) {
