@@ -430,38 +430,40 @@ bool tspec_builtin_per_dim(tspec_checker_t *c, const tspec_builtin_call_t *call,
   return true;
 }
 
-// One [lo, hi] of at least 0; `place`: "dim 1".
+// Dim i's [lo, hi] of at least 0.
 static bool read_pad(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
-                     const char *place, tspec_cv_t pair, int64_t *lo, int64_t *hi) {
-  tspec_range_t range = call->args[index].range;
+                     tspec_builtin_pads_t pads, int i) {
+  tspec_operand_t arg = call->args[index];
+  tspec_cv_t pair = arg.cv.u.list->items[i];
   if (pair.kind != TSPEC_CV_LIST || pair.u.list->count != 2) {
-    tspec_check_error(c, range, "%s needs a pair [lo, hi] for %s, not %s",
-                      tspec_builtin_arg_text(c, call, index), place, tspec_check_describe(c, pair));
+    tspec_check_error(c, arg.range, "%s needs a pair [lo, hi] for %s %d, not %s",
+                      tspec_builtin_arg_text(c, call, index), pads.dim, i,
+                      tspec_check_describe(c, pair));
     return false;
   }
-  if (!tspec_cv_whole(c, pair.u.list->items[0], range, "a padding", lo) ||
-      !tspec_cv_whole(c, pair.u.list->items[1], range, "a padding", hi)) {
+  int64_t *lo = &pads.lo[i], *hi = &pads.hi[i];
+  if (!tspec_cv_whole(c, pair.u.list->items[0], arg.range, "a padding", lo) ||
+      !tspec_cv_whole(c, pair.u.list->items[1], arg.range, "a padding", hi)) {
     return false;
   }
   if (*lo < 0 || *hi < 0) {
-    tspec_check_error(c, range, "the padding of %s is [%lld, %lld]; it must be at least 0", place,
-                      (long long)*lo, (long long)*hi);
+    tspec_check_error(c, arg.range, "the padding of %s %d is [%lld, %lld]; it must be at least 0",
+                      pads.dim, i, (long long)*lo, (long long)*hi);
   }
   return *lo >= 0 && *hi >= 0;
 }
 
-bool tspec_builtin_pads(tspec_checker_t *c, const tspec_builtin_call_t *call, int index, int n,
-                        const char *dim, int64_t *lo, int64_t *hi) {
+bool tspec_builtin_pads(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
+                        tspec_builtin_pads_t pads) {
   tspec_operand_t arg = call->args[index];
-  if (arg.cv.kind != TSPEC_CV_LIST || (int)arg.cv.u.list->count != n) {
+  if (arg.cv.kind != TSPEC_CV_LIST || (int)arg.cv.u.list->count != pads.n) {
     tspec_check_error(c, arg.range, "%s needs a pair [lo, hi] for each of %d %ss",
-                      tspec_builtin_arg_text(c, call, index), n, dim);
+                      tspec_builtin_arg_text(c, call, index), pads.n, pads.dim);
     return false;
   }
   bool ok = true;
-  for (int i = 0; ok && i < n; ++i) {
-    const char *place = tspec_arena_printf(c->arena, "%s %d", dim, i);
-    ok = read_pad(c, call, index, place, arg.cv.u.list->items[i], &lo[i], &hi[i]);
+  for (int i = 0; ok && i < pads.n; ++i) {
+    ok = read_pad(c, call, index, pads, i);
   }
   return ok;
 }

@@ -34,7 +34,8 @@ static bool read_padding(tspec_checker_t *c, const tspec_builtin_call_t *call, i
     return true;
   }
   if (arg.cv.kind != TSPEC_CV_STRING) {
-    return tspec_builtin_pads(c, call, index, window->n, "spatial dim", window->lo, window->hi);
+    tspec_builtin_pads_t pads = {window->n, "spatial dim", window->lo, window->hi};
+    return tspec_builtin_pads(c, call, index, pads);
   }
   window->same = strcmp(arg.cv.u.string, "same") == 0;
   if (window->same || strcmp(arg.cv.u.string, "valid") == 0) {

@@ -284,7 +284,7 @@ tspec_cv_t tspec_builtin_pad(tspec_checker_t *c, const tspec_builtin_call_t *cal
   int64_t *lo = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
   int64_t *hi = TSPEC_ARENA_NEW(c->arena, int64_t, rank);
   double value = 0;
-  if (!tspec_builtin_pads(c, call, 1, rank, "dim", lo, hi) ||
+  if (!tspec_builtin_pads(c, call, 1, (tspec_builtin_pads_t){rank, "dim", lo, hi}) ||
       (call->given[2] &&
        !tspec_cv_real(c, call->args[2].cv, call->args[2].range, "'value' of 'pad'", &value))) {
     return tspec_cv_error();

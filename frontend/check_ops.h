@@ -257,9 +257,17 @@ bool tspec_builtin_shape(tspec_checker_t *c, const tspec_builtin_call_t *call, i
 /// All 1 if absent.
 bool tspec_builtin_per_dim(tspec_checker_t *c, const tspec_builtin_call_t *call, int index, int n,
                            const char *dim, int64_t **out_values);
+/// Paddings, to be filled in.
+typedef struct tspec_builtin_pads_t {
+  int n;
+  const char *dim; ///< what one of the n is, for messages: "dim", "spatial dim"
+  int64_t *lo;
+  int64_t *hi;
+} tspec_builtin_pads_t;
+
 /// [[lo, hi], ..]: a pair of at least 0 for each of n dims.
-bool tspec_builtin_pads(tspec_checker_t *c, const tspec_builtin_call_t *call, int index, int n,
-                        const char *dim, int64_t *lo, int64_t *hi);
+bool tspec_builtin_pads(tspec_checker_t *c, const tspec_builtin_call_t *call, int index,
+                        tspec_builtin_pads_t pads);
 /// A dim of a tensor of that rank, negative from the end.
 bool tspec_builtin_dim(tspec_checker_t *c, const tspec_builtin_call_t *call, int index, int rank,
                        int *out_dim);
