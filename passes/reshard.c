@@ -324,7 +324,7 @@ static void find_asked(reshard_t *pass) {
 
 static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
   drop_ones(run->program, func);
-  tspec_expand_partials(run, func);
+  tspec_expand_ops(run, func);
   reshard_t pass = {.run = run,
                     .program = run->program,
                     .func = func,

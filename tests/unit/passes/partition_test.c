@@ -205,14 +205,32 @@ Test(partition, a_sum_to_a_split_result_is_scattered) {
                "reduce_scatter [a, -] 96");
 }
 
-Test(partition, a_split_that_reshape_cannot_keep_is_moved) {
+Test(partition, a_split_that_reshape_cannot_keep_moves_what_lies_elsewhere) {
   expect_exact("level global\n"
                "mesh a=4\n"
                "input x f32[5, 4] @ [a, -]\n"
                "y = reshape x shape=20\n"
                "result y @ [a]\n",
-               // Blocks of 2, 2, 1, 0 rows are gathered: all but the empty one.
-               "all_gather [-, -] 80; all_slice [a]");
+               // Elements 0-7, 8-15, 16-19 and none are to be 0-4, 5-9, 10-14, 15-19: rank 1 sends
+               // five of its own and one.
+               "all_slice [a, -]; permute [a] 24");
+  expect_exact(
+      "level global\n"
+      "mesh a=4\n"
+      "input x f32[2, 12] @ [-, a]\n"
+      "y = reshape x shape=2,3,4\n"
+      "result y @ [-, a, -]\n",
+      // Three of twelve each are to be four for three ranks: of two rows, rank 3 sends all.
+      "permute [-, a] 24; all_slice [-, a, -]");
+}
+
+Test(partition, a_reshape_of_blocks_that_hold_the_same_moves_nothing) {
+  expect_exact("level global\n"
+               "mesh a=2 b=2\n"
+               "input x f32[3, 4, 2] @ [a, b, -]\n"
+               "y = reshape x shape=3,8\n"
+               "result y @ [a, b]\n",
+               "");
 }
 
 Test(partition, an_updated_parameter_lies_as_it_did) {
