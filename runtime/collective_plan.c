@@ -16,11 +16,11 @@ enum {
 // One member of the group, seen from the plan.
 typedef struct member_t {
   int64_t rank;
-  int64_t part;       ///< coordinate along what is reduced
-  int64_t rest;       ///< coordinate along what stays pending
-  int64_t key;        ///< equal for members that hold the same elements of the same partial result
-  int64_t copy;       ///< which of those: coordinate along the axes that `from` does not use
-  int64_t wants_copy; ///< which one it turns to for blocks that it lacks
+  int64_t part; ///< coordinate along what is reduced
+  int64_t rest; ///< coordinate along what stays pending
+  int64_t key;  ///< equal for members that hold the same elements of the same partial result
+  int64_t copy; ///< which of those: coordinate along the axes that `from` does not use
+  int64_t turn; ///< coordinate along the axes that `to` does not use: others need the same
 } member_t;
 
 typedef struct planner_t {
@@ -36,6 +36,7 @@ typedef struct planner_t {
   tspec_rt_pieces_t kept;       ///< pending before and after
   tspec_rt_pieces_t from_spare; ///< axes of the group along which blocks of `from` are copies
   tspec_rt_pieces_t to_spare;   ///< the same of `to`
+  int shared;                   ///< dim along which copies share the sending of a block
 } planner_t;
 
 #define FAIL(planner, ...)                                                                         \
@@ -150,27 +151,28 @@ static tspec_rt_status_t find_spare(planner_t *planner, const tspec_rt_layout_t 
                       out_spare);
 }
 
-static bool same_split(tspec_rt_pieces_t a, tspec_rt_pieces_t b) {
-  bool same = a.count == b.count;
-  for (int i = 0; same && i < a.count; ++i) {
-    same = a.pieces[i].axis == b.pieces[i].axis && a.pieces[i].pre == b.pieces[i].pre &&
-           a.pieces[i].size == b.pieces[i].size;
-  }
-  return same;
-}
-
-// Number of the block of `to` that a rank gets, over the dims whose split changes.
-static int64_t changed_block(const planner_t *planner, int64_t rank) {
-  const tspec_rt_layout_t *from = &planner->spec->from->layout;
-  const tspec_rt_layout_t *to = &planner->spec->to->layout;
-  int64_t number = 0;
-  for (int d = 0; d < to->ndims; ++d) {
-    if (!same_split(from->splits[d], to->splits[d])) {
-      number = number * tspec_rt_pieces_size(to->splits[d]) +
-               tspec_rt_pieces_coordinate(planner->mesh, to->splits[d], rank);
+// The dim along which copies share the sending of a block: where the smaller of the blocks of both
+// tensors is longest. It is the compiler's choice, too, whose predictions count on it
+// (ir/shard/cost.h: tspec_step_sharing).
+static int shared_dim(const planner_t *planner) {
+  const tspec_rt_tensor_t *tensors[2] = {planner->spec->from, planner->spec->to};
+  int64_t longest = -1;
+  int dim = 0;
+  for (int d = 0; d < tensors[0]->layout.ndims; ++d) {
+    int64_t length = INT64_MAX;
+    for (int i = 0; i < 2; ++i) {
+      int64_t begin;
+      int64_t end;
+      tspec_rt_block(tensors[i]->sizes[d], tspec_rt_pieces_size(tensors[i]->layout.splits[d]), 0,
+                     &begin, &end);
+      length = end < length ? end : length;
+    }
+    if (length > longest) {
+      longest = length;
+      dim = d;
     }
   }
-  return number;
+  return dim;
 }
 
 static member_t member_at(const planner_t *planner, int index) {
@@ -181,12 +183,8 @@ static member_t member_at(const planner_t *planner, int index) {
   member.key = tspec_rt_layout_block_number(mesh, &planner->spec->from->layout, member.rank);
   member.key = member.key * tspec_rt_pieces_size(planner->kept) + member.rest;
   member.key = member.key * tspec_rt_pieces_size(planner->reduced) + member.part;
-  int64_t ncopies = tspec_rt_pieces_size(planner->from_spare);
-  int64_t nto = tspec_rt_pieces_size(planner->to_spare);
   member.copy = tspec_rt_pieces_coordinate(mesh, planner->from_spare, member.rank);
-  member.wants_copy = (tspec_rt_pieces_coordinate(mesh, planner->to_spare, member.rank) +
-                       nto % ncopies * (changed_block(planner, member.rank) % ncopies)) %
-                      ncopies;
+  member.turn = tspec_rt_pieces_coordinate(mesh, planner->to_spare, member.rank);
   return member;
 }
 
@@ -203,12 +201,29 @@ static tspec_rt_box_t to_box(const planner_t *planner, const member_t *member) {
   return tspec_rt_layout_box(planner->mesh, &planner->spec->to->layout, member->rank);
 }
 
-// True if `taker` gets what it needs of `giver`'s block from `giver`: it holds no such block
-// itself, and of the copies this is its own. The choice shares the work between the copies, so that
-// what moves one block to one rank is a permutation; it is the compiler's, too, whose predictions
-// count on it (ir/shard/cost.h).
+// True if `taker` may get what it needs of `giver`'s block from `giver`: it holds no such block
+// itself.
 static bool takes_from(const member_t *taker, const member_t *giver) {
-  return taker->rest == giver->rest && taker->key != giver->key && taker->wants_copy == giver->copy;
+  return taker->rest == giver->rest && taker->key != giver->key;
+}
+
+// What `taker` gets of `giver`'s block: the copies share it, each a part, in turn for those that
+// need the same.
+static tspec_rt_box_t given_box(const planner_t *planner, const member_t *taker,
+                                const member_t *giver) {
+  tspec_rt_box_t box = from_box(planner, giver);
+  int64_t ncopies = tspec_rt_pieces_size(planner->from_spare);
+  if (ncopies == 1 || box.ndims == 0) {
+    return box;
+  }
+  int d = planner->shared;
+  int64_t part = (giver->copy + ncopies - taker->turn % ncopies) % ncopies;
+  int64_t begin;
+  int64_t end;
+  tspec_rt_block(box.end[d] - box.begin[d], ncopies, part, &begin, &end);
+  box.end[d] = box.begin[d] + end;
+  box.begin[d] += begin;
+  return box;
 }
 
 static tspec_rt_status_t plan_sends(planner_t *planner) {
@@ -220,12 +235,13 @@ static tspec_rt_status_t plan_sends(planner_t *planner) {
   int64_t elem_bytes = tspec_rt_dtype_bytes(planner->spec->from->dtype);
   member_t self = member_at(planner, planner->me);
   const tspec_rt_box_t *box = &planner->spec->from->box;
-  tspec_rt_box_t shown = shown_box(planner, box);
   for (int i = 0; i < planner->nmembers; ++i) {
     member_t other = member_at(planner, i);
     if (i == planner->me || !takes_from(&other, &self)) {
       continue;
     }
+    tspec_rt_box_t given = given_box(planner, &other, &self);
+    tspec_rt_box_t shown = shown_box(planner, &given);
     tspec_rt_box_t wanted = to_box(planner, &other);
     tspec_rt_box_t part = tspec_rt_box_intersect(&shown, &wanted);
     tspec_rt_transfer_t *send = &plan->sends[plan->nsends];
@@ -277,7 +293,7 @@ static tspec_rt_status_t plan_recvs(planner_t *planner) {
     if (!own && !takes_from(&self, &other)) {
       continue;
     }
-    tspec_rt_box_t held = from_box(planner, &other);
+    tspec_rt_box_t held = own ? from_box(planner, &other) : given_box(planner, &self, &other);
     tspec_rt_box_t shown = shown_box(planner, &held);
     tspec_rt_box_t part = tspec_rt_box_intersect(&shown, &to->box);
     int64_t elems = tspec_rt_box_elems(&part);
@@ -518,6 +534,7 @@ tspec_rt_status_t tspec_rt_collective_plan(const tspec_rt_mesh_t *mesh, int rank
   TSPEC_RT_TRY(check_kind(&planner));
   TSPEC_RT_TRY(find_spare(&planner, &spec->from->layout, &planner.from_spare));
   TSPEC_RT_TRY(find_spare(&planner, &spec->to->layout, &planner.to_spare));
+  planner.shared = shared_dim(&planner);
   if (spec->kind == TSPEC_IMAGE_ALL_REDUCE && is_plain_reduction(&planner)) {
     TSPEC_RT_TRY(plan_reduction(&planner));
   } else {

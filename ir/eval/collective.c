@@ -128,14 +128,15 @@ static tspec_window_t window_of(const exchange_t *exchange, int d) {
                                         : tspec_window_make(size, size, 0, 0, 1);
 }
 
-/// The part of the receiver's block that shows the block of `from` with these indices, per dim.
-/// False if there is none.
+/// The part of the receiver's block that shows the part of the block of `from` with these indices,
+/// per dim. False if there is none.
 static bool overlap(const exchange_t *exchange, const tspec_block_t *wanted, const int64_t *indices,
-                    tspec_block_t *out_box) {
+                    tspec_sharing_t sharing, int64_t part, tspec_block_t *out_box) {
   for (int i = 0; i < exchange->type.rank; i++) {
     const tspec_dim_t *dim = &exchange->step.from->dims[i];
     tspec_block_t held = tspec_block(exchange->type.dims[i], tspec_dim_nblocks(dim), indices[i]);
     tspec_window_t window = window_of(exchange, i);
+    held = i == sharing.dim ? tspec_block_part(held, sharing.count, part) : held;
     out_box[i] = tspec_block_common(tspec_window_shown(&window, held), wanted[i]);
     if (out_box[i].begin >= out_box[i].end) {
       return false;
@@ -186,24 +187,18 @@ static bool may_send(const exchange_t *exchange, int64_t sender, int64_t receive
   return ok;
 }
 
-/// The receiver gets every element of its new block from a rank that holds it.
-static bool receive(exchange_t *exchange, int64_t receiver) {
+/// The receiver gets what it needs of one block of `from`, part by part.
+static bool receive_block(exchange_t *exchange, int64_t receiver, const int64_t *indices,
+                          tspec_sharing_t sharing, tspec_block_t *box) {
   tspec_eval_t *eval = exchange->eval;
-  const tspec_mesh_t *mesh = &eval->program->mesh;
-  int rank = exchange->type.rank;
   const tspec_block_t *wanted =
       tspec_eval_blocks(eval, exchange->op->results[0]->type, exchange->step.to, receiver);
-  int64_t *nblocks = TSPEC_ARENA_NEW(&eval->scratch, int64_t, rank);
-  int64_t *indices = TSPEC_ARENA_NEW(&eval->scratch, int64_t, rank);
-  tspec_block_t *box = TSPEC_ARENA_NEW(&eval->scratch, tspec_block_t, rank);
-  for (int i = 0; i < rank; i++) {
-    nblocks[i] = tspec_dim_nblocks(&exchange->step.from->dims[i]);
-  }
-  do {
-    if (!overlap(exchange, wanted, indices, box)) {
+  for (int64_t part = 0; part < sharing.count; part++) {
+    if (!overlap(exchange, wanted, indices, sharing, part, box)) {
       continue;
     }
-    int64_t sender = tspec_step_sender(mesh, &exchange->step, receiver, indices);
+    int64_t sender =
+        tspec_step_sender(&eval->program->mesh, &exchange->step, receiver, indices, part);
     if (sender < 0 || sender >= eval->nranks || !may_send(exchange, sender, receiver, indices)) {
       tspec_diag_error(eval->diag, exchange->op->range,
                        "'%s': rank %lld needs elements that rank %lld cannot send it",
@@ -212,6 +207,25 @@ static bool receive(exchange_t *exchange, int64_t receiver) {
       return false;
     }
     copy_between(exchange, sender, receiver, box);
+  }
+  return true;
+}
+
+/// The receiver gets every element of its new block from a rank that holds it.
+static bool receive(exchange_t *exchange, int64_t receiver) {
+  tspec_eval_t *eval = exchange->eval;
+  int rank = exchange->type.rank;
+  int64_t *nblocks = TSPEC_ARENA_NEW(&eval->scratch, int64_t, rank);
+  int64_t *indices = TSPEC_ARENA_NEW(&eval->scratch, int64_t, rank);
+  tspec_block_t *box = TSPEC_ARENA_NEW(&eval->scratch, tspec_block_t, rank);
+  tspec_sharing_t sharing = tspec_step_sharing(exchange->type, &exchange->step);
+  for (int i = 0; i < rank; i++) {
+    nblocks[i] = tspec_dim_nblocks(&exchange->step.from->dims[i]);
+  }
+  do {
+    if (!receive_block(exchange, receiver, indices, sharing, box)) {
+      return false;
+    }
   } while (tspec_dense_next(rank, nblocks, indices));
   return true;
 }

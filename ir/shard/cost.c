@@ -90,25 +90,39 @@ static int64_t with_index(const tspec_mesh_t *mesh, int64_t rank, const tspec_ax
   return rank;
 }
 
-// Which of the copies of what it lacks a receiver takes.
-static int64_t copy_index(const route_t *route, int64_t receiver) {
-  const tspec_sharding_t *from = route->step->from;
-  const tspec_sharding_t *to = route->step->to;
-  int64_t to_index = 0;
-  for (int d = 0; d < from->rank; d++) {
-    if (!dims_equal(&from->dims[d], &to->dims[d])) {
-      to_index = to_index * tspec_dim_nblocks(&to->dims[d]) +
-                 tspec_dim_block_index(route->mesh, &to->dims[d], receiver);
+static int64_t ncopies(const route_t *route) {
+  return tspec_axes_product(route->from.axes, route->from.count);
+}
+
+// Which of the copies gives a receiver that part.
+static int64_t copy_index(const route_t *route, int64_t receiver, int64_t part) {
+  return (part + spare_index(route, &route->to, receiver)) % ncopies(route);
+}
+
+tspec_sharing_t tspec_step_sharing(tspec_type_t type, const tspec_step_t *step) {
+  spare_t spare = find_spare(step, step->from);
+  tspec_sharing_t sharing = {tspec_axes_product(spare.axes, spare.count), 0};
+  int64_t longest = -1;
+  for (int d = 0; d < type.rank; d++) {
+    int64_t size = step->windows != NULL ? step->windows[d].size : type.dims[d];
+    int64_t from = tspec_block(type.dims[d], tspec_dim_nblocks(&step->from->dims[d]), 0).end;
+    int64_t to = tspec_block(size, tspec_dim_nblocks(&step->to->dims[d]), 0).end;
+    int64_t length = from < to ? from : to;
+    if (length > longest) {
+      longest = length;
+      sharing.dim = d;
     }
   }
-  int64_t ncopies = tspec_axes_product(route->from.axes, route->from.count);
-  int64_t nto = tspec_axes_product(route->to.axes, route->to.count);
-  return (spare_index(route, &route->to, receiver) + (nto % ncopies) * (to_index % ncopies)) %
-         ncopies;
+  return sharing;
+}
+
+tspec_block_t tspec_block_part(tspec_block_t block, int64_t nparts, int64_t part) {
+  tspec_block_t within = tspec_block(block.end - block.begin, nparts, part);
+  return (tspec_block_t){block.begin + within.begin, block.begin + within.end};
 }
 
 int64_t tspec_step_sender(const tspec_mesh_t *mesh, const tspec_step_t *step, int64_t receiver,
-                          const int64_t *block_indices) {
+                          const int64_t *block_indices, int64_t part) {
   route_t route = make_route(mesh, step);
   const tspec_sharding_t *from = step->from;
   bool own = true;
@@ -118,8 +132,8 @@ int64_t tspec_step_sender(const tspec_mesh_t *mesh, const tspec_step_t *step, in
   if (own) {
     return receiver;
   }
-  int64_t sender =
-      with_index(mesh, receiver, route.from.axes, route.from.count, copy_index(&route, receiver));
+  int64_t sender = with_index(mesh, receiver, route.from.axes, route.from.count,
+                              copy_index(&route, receiver, part));
   for (int d = 0; d < from->rank; d++) {
     sender = with_index(mesh, sender, from->dims[d].axes, from->dims[d].naxes, block_indices[d]);
   }
@@ -133,6 +147,8 @@ typedef struct part_t {
   tspec_step_t step;
   int64_t *sizes; // of the operand
   route_t route;
+  tspec_sharing_t sharing;
+  bool has_windows;
 } part_t;
 
 // The dims that a collective changes, on a mesh of only the axes that matter to them: dims that
@@ -183,9 +199,13 @@ static void keep_part(exchange_t *exchange, const int *numbers, const bool *is_k
   part->step.to = keep_dims(exchange, numbers, is_kept, step->to);
   part->step.axes = renumber(exchange, numbers, step->axes, step->naxes);
   part->step.windows = windows;
+  part->has_windows = step->windows != NULL;
+  part->sharing = tspec_step_sharing(type, step);
   int ndims = 0;
+  int shared = part->sharing.dim;
   for (int d = 0; d < type.rank; d++) {
     if (is_kept[d]) {
+      part->sharing.dim = d == shared ? ndims : part->sharing.dim;
       part->sizes[ndims] = type.dims[d];
       windows[ndims++] = step->windows != NULL
                              ? step->windows[d]
@@ -206,8 +226,9 @@ static void find_changed(exchange_t *exchange, const tspec_type_t *types, const 
                          bool *is_kept, int *numbers) {
   for (int k = 0; k < exchange->count; k++) {
     mark(numbers, steps[k].axes, steps[k].naxes);
+    tspec_sharing_t sharing = tspec_step_sharing(types[k], &steps[k]);
     for (int d = 0; d < types[k].rank; d++) {
-      is_kept[d] |= is_changed(types[k], &steps[k], d);
+      is_kept[d] |= is_changed(types[k], &steps[k], d) || (sharing.count > 1 && d == sharing.dim);
     }
   }
   exchange->bytes = tspec_dtype_bytes(types[0].dtype);
@@ -266,13 +287,20 @@ typedef struct counter_t {
   const exchange_t *exchange;
   const part_t *part;
   int64_t **offsets; // by dim
+  int64_t *copies;   // what each copy's index adds to a rank
   overlap_t *overlaps;
   int64_t *sent; // by rank
 } counter_t;
 
-static int64_t overlap_size(const counter_t *counter, int d, int64_t index) {
+// Elements of the part of a block that the receiver needs of one dim.
+static int64_t overlap_size(const counter_t *counter, int d, int64_t index, int64_t nparts,
+                            int64_t part) {
   const overlap_t *overlap = &counter->overlaps[d];
-  tspec_block_t held = {index * overlap->size, (index + 1) * overlap->size};
+  int64_t begin = index * overlap->size;
+  int64_t end = begin + overlap->size;
+  int64_t size = counter->part->sizes[d];
+  tspec_block_t held = {begin < size ? begin : size, end < size ? end : size};
+  held = tspec_block_part(held, nparts, part);
   held =
       tspec_block_common(tspec_window_shown(&counter->part->step.windows[d], held), overlap->need);
   return held.end - held.begin;
@@ -301,44 +329,73 @@ static bool find_overlaps(const counter_t *counter, int64_t receiver) {
   return true;
 }
 
-// Adds the pieces of dims d and on; `holder` and `elems` are what the dims before came to.
-static void count_pieces(const counter_t *counter, int d, int64_t holder, int64_t elems,
-                         bool is_own) {
+// What a walk over the blocks that hold what a receiver needs has come to.
+typedef struct walk_t {
+  int64_t holder;
+  int64_t elems;
+  bool is_own;
+  int64_t first_copy; // the one that gives part 0
+} walk_t;
+
+// Adds the pieces of dims d and on.
+static void count_pieces(const counter_t *counter, int d, walk_t walk) {
   if (d == counter->part->step.from->rank) {
-    counter->sent[holder] += is_own ? 0 : elems;
+    counter->sent[walk.holder] += walk.is_own ? 0 : walk.elems;
     return;
   }
   const overlap_t *overlap = &counter->overlaps[d];
+  int64_t all = counter->part->sharing.count;
+  int64_t nparts = d == counter->part->sharing.dim ? all : 1;
   for (int64_t i = overlap->first; i <= overlap->last; i++) {
-    count_pieces(counter, d + 1, holder + counter->offsets[d][i],
-                 elems * overlap_size(counter, d, i), is_own && i == overlap->own);
+    for (int64_t p = 0; p < nparts; p++) {
+      walk_t next = walk;
+      next.elems *= overlap_size(counter, d, i, nparts, p);
+      next.holder += counter->offsets[d][i];
+      next.holder += nparts > 1 ? counter->copies[(p + walk.first_copy) % all] : 0;
+      next.is_own &= i == overlap->own;
+      if (next.elems > 0) {
+        count_pieces(counter, d + 1, next);
+      }
+    }
   }
+}
+
+// `rank` with its coordinates along what `from` uses and along its copies replaced by 0.
+static int64_t first_holder(const route_t *route, int64_t rank) {
+  rank = with_index(route->mesh, rank, route->from.axes, route->from.count, 0);
+  for (int d = 0; d < route->step->from->rank; d++) {
+    const tspec_dim_t *dim = &route->step->from->dims[d];
+    rank = with_index(route->mesh, rank, dim->axes, dim->naxes, 0);
+  }
+  return rank;
 }
 
 // Adds what `receiver` lacks to what the holders of it send.
 static void count_received(const counter_t *counter, int64_t receiver) {
   const route_t *route = &counter->part->route;
-  if (!find_overlaps(counter, receiver)) {
-    return;
+  if (find_overlaps(counter, receiver)) {
+    count_pieces(counter, 0,
+                 (walk_t){.holder = first_holder(route, receiver),
+                          .elems = 1,
+                          .is_own = true,
+                          .first_copy = copy_index(route, receiver, 0)});
   }
-  int64_t holder = with_index(route->mesh, receiver, route->from.axes, route->from.count,
-                              copy_index(route, receiver));
-  for (int d = 0; d < route->step->from->rank; d++) {
-    const tspec_dim_t *dim = &route->step->from->dims[d];
-    holder = with_index(route->mesh, holder, dim->axes, dim->naxes, 0);
-  }
-  count_pieces(counter, 0, holder, 1, true);
 }
 
 static void count_part(const exchange_t *exchange, const part_t *part, int64_t *sent) {
   int rank = part->step.from->rank;
+  const route_t *route = &part->route;
   counter_t counter = {.exchange = exchange,
                        .part = part,
                        .offsets = TSPEC_ARENA_NEW(exchange->arena, int64_t *, rank),
+                       .copies = TSPEC_ARENA_NEW(exchange->arena, int64_t, part->sharing.count),
                        .overlaps = TSPEC_ARENA_NEW(exchange->arena, overlap_t, rank),
                        .sent = sent};
   for (int d = 0; d < rank; d++) {
     counter.offsets[d] = holder_offsets(exchange, &part->step.from->dims[d]);
+  }
+  for (int64_t i = 0; i < part->sharing.count; i++) {
+    counter.copies[i] = with_index(route->mesh, 0, route->from.axes, route->from.count, i);
   }
   for (int64_t r = 0; r < tspec_mesh_nranks(&exchange->mesh) && rank > 0; r++) {
     count_received(&counter, r);
@@ -494,7 +551,7 @@ static int64_t exchange_cost(const tspec_mesh_t *mesh, tspec_type_t type,
       tspec_step_is_local_to_axes(mesh, type, step)) {
     return plain_move_cost(type, step, s, t);
   }
-  if (even && keeps_counts(step)) {
+  if (even && keeps_counts(step) && tspec_step_sharing(type, step).count == 1) {
     return block_bytes(mesh, type, step->from, 0);
   }
   return tspec_steps_joint_cost_bytes(mesh, 1, &type, step);

@@ -46,12 +46,13 @@ typedef struct tspec_step_t {
 ///   all_gather, reduce_scatter  the whole that a group holds, minus its smallest block
 ///   all_to_all, permute         what the busiest rank sends away
 ///   all_slice, make_pending     0
-/// Where several ranks of a group hold what a receiver lacks, the sender is fixed: a rank that
-/// holds an element itself receives nothing. Else, with F the axes of the group that `from` does
-/// not use and T those that `to` does not use, both in mesh order and flattened to one index, it is
-/// the holder whose F index is (receiver's T index + size of T * receiver's block index) mod size
-/// of F; the block index is that of `to`, flattened over the dims that change. So copies share the
-/// work, and a permute is one.
+/// A rank that holds an element itself receives nothing. Where several ranks of a group hold what a
+/// receiver lacks, they share the sending: with F the axes of the group that `from` does not use
+/// and T those that `to` does not use, both in mesh order and flattened to one index, the rank
+/// whose F index is f sends part (f - receiver's T index) mod (size of F) of its block
+/// (tspec_step_sharing).
+/// Time: independent of axes that do not matter to the dims that change; at worst linear in the
+/// ranks along those that do (blocks of `from` times their copies), without windows.
 int64_t tspec_step_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type,
                               const tspec_step_t *step);
 
@@ -61,9 +62,21 @@ int64_t tspec_step_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type,
 int64_t tspec_steps_joint_cost_bytes(const tspec_mesh_t *mesh, int count, const tspec_type_t *types,
                                      const tspec_step_t *steps);
 
-/// The rank from which `receiver` gets the elements of the block of `step->from` with these indices
+/// Into how many parts the ranks that hold a block of `step->from` share it, and along which dim:
+/// the one where the smaller of the blocks of `from` and `to` is longest, as there the parts are
+/// equal, and each receiver takes from all; the first of several.
+typedef struct tspec_sharing_t {
+  int64_t count; ///< 1: no copies
+  int dim;       ///< 0 for a scalar
+} tspec_sharing_t;
+
+tspec_sharing_t tspec_step_sharing(tspec_type_t type, const tspec_step_t *step);
+/// Part `part` of a block along the dim that is shared: as tspec_block cuts its elements.
+tspec_block_t tspec_block_part(tspec_block_t block, int64_t nparts, int64_t part);
+
+/// The rank from which `receiver` gets that part of the block of `step->from` with these indices
 /// (one per dim), by the rule above; `receiver` itself if it holds them.
 int64_t tspec_step_sender(const tspec_mesh_t *mesh, const tspec_step_t *step, int64_t receiver,
-                          const int64_t *block_indices);
+                          const int64_t *block_indices, int64_t part);
 
 #endif

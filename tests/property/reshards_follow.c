@@ -108,24 +108,28 @@ static bool follow_block(follow_t *follow, int64_t receiver, const box_t *wanted
                          const int64_t *indices, int64_t *found) {
   reshard_case_t *c = follow->c;
   const tspec_step_t *step = follow->step;
-  box_t held;
-  for (int d = 0; d < c->type.rank; d++) {
-    held.dims[d] =
-        tspec_block(c->type.dims[d], tspec_dim_nblocks(&step->from->dims[d]), indices[d]);
+  tspec_sharing_t sharing = tspec_step_sharing(c->type, step);
+  for (int64_t p = 0; p < sharing.count; p++) {
+    box_t held;
+    for (int d = 0; d < c->type.rank; d++) {
+      held.dims[d] =
+          tspec_block(c->type.dims[d], tspec_dim_nblocks(&step->from->dims[d]), indices[d]);
+    }
+    held.dims[sharing.dim] = tspec_block_part(held.dims[sharing.dim], sharing.count, p);
+    box_t part = common(c, &held, wanted);
+    int64_t sender = tspec_step_sender(&c->mesh, step, receiver, indices, p);
+    if (sender < 0 || sender >= c->nranks ||
+        first_of_group(c, step, sender) != first_of_group(c, step, receiver) ||
+        !has_pending_alike(follow, sender, receiver)) {
+      return false;
+    }
+    box_t holds = box_of(c, step->from, sender);
+    if (!is_inside(c, &part, &holds)) {
+      return false;
+    }
+    *found += volume(c, &part);
+    follow->sent[sender] += sender == receiver ? 0 : volume(c, &part);
   }
-  box_t part = common(c, &held, wanted);
-  int64_t sender = tspec_step_sender(&c->mesh, step, receiver, indices);
-  if (sender < 0 || sender >= c->nranks ||
-      first_of_group(c, step, sender) != first_of_group(c, step, receiver) ||
-      !has_pending_alike(follow, sender, receiver)) {
-    return false;
-  }
-  box_t holds = box_of(c, step->from, sender);
-  if (!is_inside(c, &part, &holds)) {
-    return false;
-  }
-  *found += volume(c, &part);
-  follow->sent[sender] += sender == receiver ? 0 : volume(c, &part);
   return true;
 }
 
@@ -195,6 +199,7 @@ static int64_t count_pairs(const follow_t *follow) {
   int64_t first[RESHARDS_MAX_RANK];
   int64_t last[RESHARDS_MAX_RANK];
   find_range(follow, &wanted, first, last);
+  pairs *= tspec_step_sharing(follow->c->type, follow->step).count;
   for (int d = 0; d < follow->c->type.rank; d++) {
     pairs *= last[d] - first[d] + 1;
   }
