@@ -163,8 +163,8 @@ static int shared_dim(const planner_t *planner) {
     for (int i = 0; i < 2; ++i) {
       int64_t begin;
       int64_t end;
-      tspec_rt_block(tensors[i]->sizes[d], tspec_rt_pieces_size(tensors[i]->layout.splits[d]), 0,
-                     &begin, &end);
+      tspec_rt_block(tensors[i]->layout.dims[d].size,
+                     tspec_rt_pieces_size(tensors[i]->layout.splits[d]), 0, &begin, &end);
       length = end < length ? end : length;
     }
     if (length > longest) {

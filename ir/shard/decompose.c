@@ -347,12 +347,21 @@ static bool is_wasteful(tspec_arena_t *arena, tspec_type_t type, tspec_steps_t s
   return limit < 0;
 }
 
+// Steps in which anything is sent.
+static int count_sending(tspec_steps_t steps) {
+  int count = 0;
+  for (int i = 0; i < steps.count; i++) {
+    count += steps.items[i].kind < TSPEC_COLLECTIVE_ALL_SLICE;
+  }
+  return count;
+}
+
 // True if `a` sends fewer bytes than `b`, or as many in fewer steps.
 static bool is_cheaper(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t a,
                        tspec_steps_t b) {
   int64_t a_bytes = tspec_steps_cost_bytes(mesh, type, a);
   int64_t b_bytes = tspec_steps_cost_bytes(mesh, type, b);
-  return a_bytes < b_bytes || (a_bytes == b_bytes && a.count < b.count);
+  return a_bytes < b_bytes || (a_bytes == b_bytes && count_sending(a) < count_sending(b));
 }
 
 static const tspec_sharding_t *with_dims(tspec_arena_t *arena, const tspec_sharding_t *base,
