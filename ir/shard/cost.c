@@ -203,6 +203,7 @@ static void keep_part(exchange_t *exchange, const int *numbers, const bool *is_k
   part->sharing = tspec_step_sharing(type, step);
   int ndims = 0;
   int shared = part->sharing.dim;
+  part->sharing.dim = 0; // any one, if nothing is shared
   for (int d = 0; d < type.rank; d++) {
     if (is_kept[d]) {
       part->sharing.dim = d == shared ? ndims : part->sharing.dim;
@@ -382,6 +383,65 @@ static void count_received(const counter_t *counter, int64_t receiver) {
   }
 }
 
+// Elements that receivers take from one rank's copy of a block, if none of them held any: for each
+// index along what `to` does not use, all of a part.
+static int64_t asked_for(const part_t *part, const tspec_block_t *held, int64_t copy) {
+  int64_t all = part->sharing.count;
+  int64_t turns = tspec_axes_product(part->route.to.axes, part->route.to.count);
+  tspec_block_t shared = held[part->sharing.dim];
+  int64_t length = turns / all * (shared.end - shared.begin);
+  for (int64_t i = 0; i < turns % all; i++) {
+    tspec_block_t piece = tspec_block_part(shared, all, (copy + all - i) % all);
+    length += piece.end - piece.begin;
+  }
+  for (int d = 0; d < part->step.from->rank; d++) {
+    length *= d == part->sharing.dim ? 1 : held[d].end - held[d].begin;
+  }
+  return length;
+}
+
+// Takes from the copies of a rank's block what the rank holds of its new one itself.
+static void take_own(const part_t *part, const tspec_block_t *held, const tspec_block_t *own,
+                     int64_t rank, int64_t *sent) {
+  const route_t *route = &part->route;
+  int64_t all = part->sharing.count;
+  int64_t others = 1;
+  for (int d = 0; d < part->step.from->rank; d++) {
+    int64_t length = own[d].end > own[d].begin ? own[d].end - own[d].begin : 0;
+    others *= d == part->sharing.dim && length > 0 ? 1 : length;
+  }
+  for (int64_t p = 0; p < all && others > 0; p++) {
+    tspec_block_t piece = tspec_block_common(tspec_block_part(held[part->sharing.dim], all, p),
+                                             own[part->sharing.dim]);
+    if (piece.end > piece.begin) {
+      int64_t copy = with_index(route->mesh, rank, route->from.axes, route->from.count,
+                                copy_index(route, rank, p));
+      sent[copy] -= others * (piece.end - piece.begin);
+    }
+  }
+}
+
+// Where the result is the operand, laid out otherwise, every element of a block is asked for once
+// along each axis that `to` does not use: no need to look at who needs which blocks.
+static void count_given(const exchange_t *exchange, const part_t *part, int64_t *sent) {
+  int rank = part->step.from->rank;
+  tspec_block_t *held = TSPEC_ARENA_NEW(exchange->arena, tspec_block_t, rank);
+  tspec_block_t *own = TSPEC_ARENA_NEW(exchange->arena, tspec_block_t, rank);
+  for (int64_t r = 0; r < tspec_mesh_nranks(&exchange->mesh); r++) {
+    for (int d = 0; d < rank; d++) {
+      const tspec_dim_t *from = &part->step.from->dims[d];
+      const tspec_dim_t *to = &part->step.to->dims[d];
+      held[d] = tspec_block(part->sizes[d], tspec_dim_nblocks(from),
+                            tspec_dim_block_index(&exchange->mesh, from, r));
+      own[d] =
+          tspec_block_common(held[d], tspec_block(part->sizes[d], tspec_dim_nblocks(to),
+                                                  tspec_dim_block_index(&exchange->mesh, to, r)));
+    }
+    sent[r] += asked_for(part, held, spare_index(&part->route, &part->route.from, r));
+    take_own(part, held, own, r, sent);
+  }
+}
+
 static void count_part(const exchange_t *exchange, const part_t *part, int64_t *sent) {
   int rank = part->step.from->rank;
   const route_t *route = &part->route;
@@ -397,7 +457,7 @@ static void count_part(const exchange_t *exchange, const part_t *part, int64_t *
   for (int64_t i = 0; i < part->sharing.count; i++) {
     counter.copies[i] = with_index(route->mesh, 0, route->from.axes, route->from.count, i);
   }
-  for (int64_t r = 0; r < tspec_mesh_nranks(&exchange->mesh) && rank > 0; r++) {
+  for (int64_t r = 0; r < tspec_mesh_nranks(&exchange->mesh); r++) {
     count_received(&counter, r);
   }
 }
@@ -411,7 +471,10 @@ int64_t tspec_steps_joint_cost_bytes(const tspec_mesh_t *mesh, int count, const 
   int64_t nranks = tspec_mesh_nranks(&exchange.mesh);
   int64_t *sent = TSPEC_ARENA_NEW(&arena, int64_t, nranks);
   for (int k = 0; k < count; k++) {
-    count_part(&exchange, &exchange.parts[k], sent);
+    const part_t *part = &exchange.parts[k];
+    if (part->step.from->rank > 0) {
+      (part->has_windows ? count_part : count_given)(&exchange, part, sent);
+    }
   }
   int64_t most = 0;
   for (int64_t r = 0; r < nranks; r++) {
