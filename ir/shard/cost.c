@@ -190,6 +190,12 @@ static const tspec_sharding_t *keep_dims(exchange_t *exchange, const int *number
   return kept;
 }
 
+static void renumber_spare(const int *numbers, spare_t *spare) {
+  for (int i = 0; i < spare->count; i++) {
+    spare->axes[i].axis = numbers[spare->axes[i].axis];
+  }
+}
+
 static void keep_part(exchange_t *exchange, const int *numbers, const bool *is_kept,
                       tspec_type_t type, const tspec_step_t *step, part_t *part) {
   tspec_window_t *windows = TSPEC_ARENA_NEW(exchange->arena, tspec_window_t, type.rank);
@@ -213,7 +219,11 @@ static void keep_part(exchange_t *exchange, const int *numbers, const bool *is_k
                              : tspec_window_make(type.dims[d], type.dims[d], 0, 0, 1);
     }
   }
-  part->route = make_route(&exchange->mesh, &part->step);
+  // of the step as it is: axes of the group that dims left out use are no copies
+  part->route = (route_t){&exchange->mesh, &part->step, find_spare(step, step->from),
+                          find_spare(step, step->to)};
+  renumber_spare(numbers, &part->route.from);
+  renumber_spare(numbers, &part->route.to);
 }
 
 static void mark(int *numbers, const tspec_axis_t *axes, int naxes) {

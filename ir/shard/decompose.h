@@ -19,9 +19,15 @@ typedef struct tspec_steps_t {
 
 /// The steps from one sharding to another of a tensor of the global type `type`, dims closed. None
 /// if both lay data out alike (axes of size 1 aside). Every step is executable along its axes
-/// whatever the sizes: where blocks do not nest, or several collectives would move more than that,
-/// one general all_to_all gives each rank what it lacks. Pending axes that `to` lacks are reduced,
-/// those that `from` lacks are made pending. Ownership: in `arena`.
+/// whatever the sizes. The cheapest in bytes (cost.h), then in steps that send, of
+///   - tspec_reshard_plan, unless a block on the way is larger than both the first and the last or
+///     rank 0 receives more than by gathering (uneven blocks);
+///   - one general all_to_all that gives each rank what it lacks;
+///   - where blocks are uneven, the same to one of the ranks that need an element, and an
+///     all_gather from there.
+/// Pending axes that `to` lacks are reduced before, whole or scattered over some dim, after a slice
+/// by axes that are idle; those that `from` lacks are made pending. Time: that of a few costs
+/// (cost.h), for reductions times the rank. Ownership: in `arena`.
 tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
                                       tspec_type_t type, const tspec_sharding_t *from,
                                       const tspec_sharding_t *to);

@@ -106,6 +106,19 @@ Test(cost, permute_sends_the_block) {
   cr_assert(eq(i64, COST(1, DIMS(8), PERMUTE, along_xy, 2, "[x*y]", "[x*y]"), 0));
 }
 
+// 11 rows over 6 are blocks of 2 or 1, each of which goes to one rank; the halves of the 4 columns
+// are no copies, though the group spans them.
+Test(cost, dims_that_stay_are_no_copies) {
+  static const tspec_mesh_axis_t axes[] = {{"x", 2, 0}, {"y", 6, 0}};
+  static const tspec_mesh_t mesh = {2, axes};
+  static const tspec_axis_t along[] = {{0, 1, 2}, {1, 1, 6}};
+  cr_assert(eq(i64,
+               cost_on(&mesh, TSPEC_DTYPE_F32, 2, DIMS(11, 4),
+                       (request_t){TSPEC_COLLECTIVE_PERMUTE, along, 2, "[y:(1)3*x, y:(3)2]",
+                                   "[x*y:(1)3, y:(3)2]"}),
+               16));
+}
+
 Test(cost, slices_are_free) {
   cr_assert(eq(i64, COST(1, DIMS(8), ALL_SLICE, along_x, 1, "[-]", "[x]"), 0));
   cr_assert(eq(i64, COST(1, DIMS(8), MAKE_PENDING, along_x, 1, "[-]", "[-] sum(x)"), 0));
