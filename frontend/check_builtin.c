@@ -75,8 +75,8 @@ static const tspec_builtin_t kBuiltins[] = {
     {"grad", tspec_builtin_grad, {"loss", "&x"}, TSPEC_OP_COUNT, 0, ABSENT},
     {"with_params", tspec_builtin_with_params, {"tree", "x"}, TSPEC_OP_COUNT, 0, ABSENT},
     {"remat", tspec_builtin_remat, {"x"}, TSPEC_OP_COUNT, 0, ABSENT},
-    {"barrier", tspec_builtin_barrier, {"x"}, TSPEC_OP_COUNT, 0, ABSENT},
-    {"same_sharding", tspec_builtin_same_sharding, {"*"}, TSPEC_OP_COUNT, 0, ABSENT},
+    {"barrier", tspec_builtin_barrier, {"x"}, TSPEC_OP_COUNT, 0, PLAIN},
+    {"same_sharding", tspec_builtin_same_sharding, {"*"}, TSPEC_OP_COUNT, 0, PLAIN},
     {"each", tspec_builtin_each, {"blocks", "xs"}, TSPEC_OP_COUNT, 0, ABSENT},
     {"microbatch", tspec_builtin_microbatch, {"*"}, TSPEC_OP_COUNT, 0, ABSENT},
     // in the body of a manual function

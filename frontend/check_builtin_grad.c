@@ -68,8 +68,7 @@ tspec_cv_t tspec_builtin_remat(tspec_checker_t *c, const tspec_builtin_call_t *c
 
 tspec_cv_t tspec_builtin_barrier(tspec_checker_t *c, const tspec_builtin_call_t *call) {
   tspec_value_t *x = tspec_builtin_tensor(c, call, 0);
-  return x == NULL ? tspec_cv_error()
-                   : tspec_cv_tensor(tspec_emit_absent(c, call->site, x->type, 1, &x));
+  return x == NULL ? tspec_cv_error() : tspec_cv_tensor(tspec_emit_barrier(c, call->site, x, NULL));
 }
 
 // Gives its arguments.
@@ -90,6 +89,14 @@ tspec_cv_t tspec_builtin_same_sharding(tspec_checker_t *c, const tspec_builtin_c
                         tspec_check_describe(c, items[0]), tspec_check_describe(c, items[i]));
       return tspec_cv_error();
     }
+  }
+  int64_t group = c->ngroups++;
+  for (int i = 0; i < call->nrest; ++i) {
+    tspec_value_t *member = tspec_emit_same_sharding(c, call->site, items[i].u.tensor, group);
+    if (member == NULL) {
+      return tspec_cv_error();
+    }
+    items[i] = tspec_cv_tensor(member);
   }
   return tspec_cv_tuple(c, (size_t)call->nrest, items);
 }

@@ -191,3 +191,18 @@ tspec_value_t *tspec_emit_constraint(tspec_checker_t *c, tspec_site_t site, tspe
   }
   return x;
 }
+
+tspec_value_t *tspec_emit_barrier(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                  const tspec_sharding_t *sharding) {
+  if (x == NULL) {
+    return NULL;
+  }
+  tspec_attr_t attrs[] = {tspec_attr_sharding("sharding", sharding)};
+  return emit_with(c, site, TSPEC_OP_barrier, x, sharding == NULL ? 0 : 1, attrs);
+}
+
+tspec_value_t *tspec_emit_same_sharding(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                        int64_t group) {
+  tspec_attr_t attrs[] = {tspec_attr_int("group", group)};
+  return x == NULL ? NULL : emit_with(c, site, TSPEC_OP_same_sharding, x, 1, attrs);
+}

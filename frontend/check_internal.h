@@ -159,6 +159,7 @@ struct tspec_slot_t {
   tspec_type_t type;             ///< as stored
   bool was_f32;                  ///< written f32: read as the compute dtype
   const tspec_sharding_t *sharding;
+  const tspec_sharding_t *use; ///< how it lies where it is read, behind a barrier; NULL: not said
   tspec_range_t range;
   const struct tspec_entry_t *read_in; ///< the entry that `value` belongs to
   tspec_value_t *value;                ///< as read there
@@ -234,6 +235,7 @@ struct tspec_checker_t {
   int64_t steps_left;      ///< below 0: the limit was met and reported
   int depth;               ///< of calls, instances and sizes that need each other
   int nerrors;             ///< those said before included
+  int64_t ngroups;         ///< calls of 'same_sharding' so far
   tspec_slot_t *declaring; ///< the parameter or state whose declaration is checked, or NULL
   tspec_names_t reported;
   bool last_dropped;         ///< the last error was said before: so were its notes

@@ -121,8 +121,7 @@ static void place_param(tspec_checker_t *c, const tspec_ast_decl_t *decl, tspec_
   c->declaring = slot;
   param->sharding = tspec_check_starting_sharding(c, &declared);
   if (use != NULL) {
-    tspec_check_absent(c, use->range, "'use'");
-    tspec_check_written(c, use, &declared, (tspec_range_t){0});
+    slot->use = tspec_check_written(c, use, &declared, (tspec_range_t){0});
   }
   c->declaring = NULL;
   slot->sharding = param->sharding;

@@ -33,6 +33,12 @@ tspec_value_t *tspec_emit_concat(tspec_checker_t *c, tspec_site_t site, int nope
 /// A constraint named `path`; `x` itself if `sharding` is NULL (then only named).
 tspec_value_t *tspec_emit_constraint(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
                                      const tspec_sharding_t *sharding, const char *path);
+/// Propagation does not cross it; `sharding`: how the result lies, or NULL.
+tspec_value_t *tspec_emit_barrier(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                  const tspec_sharding_t *sharding);
+/// One member of a group of values with one sharding.
+tspec_value_t *tspec_emit_same_sharding(tspec_checker_t *c, tspec_site_t site, tspec_value_t *x,
+                                        int64_t group);
 /// The dtype that sums of `dtype` are made in.
 tspec_dtype_t tspec_check_accumulator(const tspec_checker_t *c, tspec_dtype_t dtype);
 

@@ -325,11 +325,9 @@ const tspec_sharding_t *tspec_check_apply_path_rule(tspec_checker_t *c, tspec_pa
   const tspec_sharding_t *sharding =
       tspec_check_written(c, rule->written->storage.stored, declared, rule->written->range);
   if (sharding != NULL && rule->written->storage.use != NULL) {
-    tspec_check_absent(c, declared->range, "'use'");
-    if (tspec_check_written(c, rule->written->storage.use, declared, rule->written->range) ==
-        NULL) {
-      sharding = NULL;
-    }
+    c->declaring->use =
+        tspec_check_written(c, rule->written->storage.use, declared, rule->written->range);
+    sharding = c->declaring->use == NULL ? NULL : sharding;
   }
   rule->is_valid = sharding != NULL; // one report of a rule is enough
   return sharding;

@@ -195,7 +195,6 @@ static void apply_axis_rule(tspec_checker_t *c, resolve_t *r, tspec_axis_rule_t 
     r->dims[i] = rule->dim;
     r->fired[i] = rule;
     ++rule->nfired;
-    tspec_check_priority(c, rule->written, r->declared->range);
   }
 }
 

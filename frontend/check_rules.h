@@ -52,8 +52,6 @@ tspec_said_t *tspec_check_say(tspec_checker_t *c, int rank, tspec_range_t rule);
 /// none.
 bool tspec_check_entry_dim(tspec_checker_t *c, const tspec_ast_entry_t *entry, const char *what,
                            int dim, tspec_dim_t *out_dim);
-/// Priorities other than 0 are not compiled: what the entry is applied to is marked.
-void tspec_check_priority(tspec_checker_t *c, const tspec_ast_entry_t *entry, tspec_range_t range);
 /// Index of a mesh axis, or -1 after a report.
 int tspec_check_mesh_axis(tspec_checker_t *c, tspec_ast_name_t name, const char *what, int dim);
 /// Every dim is '?', nothing is pending.

@@ -78,16 +78,19 @@ static bool check_ref(tspec_checker_t *c, const tspec_ast_mesh_ref_t *ref, const
   return true;
 }
 
-void tspec_check_priority(tspec_checker_t *c, const tspec_ast_entry_t *entry, tspec_range_t range) {
-  if (entry->has_priority && entry->priority != 0) {
-    tspec_check_absent(
-        c, range, tspec_arena_printf(c->arena, "the priority '!%lld'", (long long)entry->priority));
+static bool check_priority(tspec_checker_t *c, const tspec_ast_entry_t *entry, const char *what,
+                           int dim) {
+  if (entry->priority <= INT32_MAX) {
+    return true;
   }
+  tspec_check_error(c, entry->range, "the priority '!%lld' in %s is too large; at most %d",
+                    (long long)entry->priority, place_text(c, what, dim), INT32_MAX);
+  return false;
 }
 
 bool tspec_check_entry_dim(tspec_checker_t *c, const tspec_ast_entry_t *entry, const char *what,
                            int dim, tspec_dim_t *out_dim) {
-  bool ok = true;
+  bool ok = check_priority(c, entry, what, dim);
   tspec_axis_t *axes = TSPEC_ARENA_NEW(c->arena, tspec_axis_t, entry->nrefs);
   int naxes = 0;
   for (size_t i = 0; i < entry->nrefs; ++i) {
@@ -98,7 +101,8 @@ bool tspec_check_entry_dim(tspec_checker_t *c, const tspec_ast_entry_t *entry, c
       axes[naxes++] = axis;
     }
   }
-  *out_dim = (tspec_dim_t){.naxes = naxes, .axes = axes, .open = entry->open};
+  *out_dim = (tspec_dim_t){
+      .naxes = naxes, .axes = axes, .open = entry->open, .priority = ok ? (int)entry->priority : 0};
   return ok;
 }
 
@@ -187,7 +191,6 @@ static bool add_use(tspec_checker_t *c, written_t *w, tspec_axis_t axis, int dim
 static bool add_dim(tspec_checker_t *c, written_t *w, const tspec_ast_entry_t *entry, int dim,
                     tspec_dim_t *out_dim) {
   bool ok = tspec_check_entry_dim(c, entry, w->what, dim, out_dim);
-  tspec_check_priority(c, entry, w->rule.line > 0 ? w->declared->range : entry->range);
   for (int i = 0; i < out_dim->naxes && ok; ++i) {
     ok = add_use(c, w, out_dim->axes[i], dim, entry->range);
   }

@@ -98,7 +98,7 @@ typedef const tspec_factor_rule_t *(*tspec_rule_fn_t)(const tspec_op_view_t *vie
 typedef enum tspec_op_trait_t {
   TSPEC_TRAIT_ELEMENTWISE =
       1 << 0, ///< element i of the result depends on element i of the operands alone
-  TSPEC_TRAIT_IDENTITY = 1 << 1, ///< the value itself (constraint, reshard)
+  TSPEC_TRAIT_IDENTITY = 1 << 1, ///< the value itself (constraint, barrier, reshard)
   TSPEC_TRAIT_COLLECTIVE =
       1 << 2, ///< moves data between ranks, or (all_slice) changes the sharding only
   TSPEC_TRAIT_CONSTANT_LIKE = 1 << 3, ///< no operands, cheap to repeat (constant, iota)
@@ -107,6 +107,7 @@ typedef enum tspec_op_trait_t {
   TSPEC_TRAIT_BROADCAST = 1 << 5, ///< propagates backward late (`propagation.md` 2.5)
   TSPEC_TRAIT_TERMINAL = 1 << 6,  ///< kept though nothing reads it
   TSPEC_TRAIT_FUNCTION = 1 << 7,  ///< programs call it by its name, on a tensor or a number
+  TSPEC_TRAIT_BARRIER = 1 << 8,   ///< propagation does not cross it, so two are never one
 } tspec_op_trait_t;
 
 /// In which operands the op is linear, so that f(sum of partials) = sum of f(partials):

@@ -102,14 +102,14 @@ static bool belongs_to_level(const tspec_op_t *op, tspec_level_t level) {
   bool of_kernels =
       op->kind == TSPEC_OP_kernel || op->kind == TSPEC_OP_gemm || op->kind == TSPEC_OP_view;
   bool moves = op->kind == TSPEC_OP_reshard;
-  bool states = op->kind == TSPEC_OP_constraint;
+  bool states = (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
   switch (level) {
   case TSPEC_LEVEL_GLOBAL:
     return !of_kernels && !moves && !is_collective(op);
   case TSPEC_LEVEL_SHARDED:
     return !of_kernels && !is_collective(op);
   case TSPEC_LEVEL_LOCAL:
-    return !of_kernels && !moves && !states;
+    return !of_kernels && !states;
   case TSPEC_LEVEL_KERNELS:
     return of_kernels || (is_collective(op) && op->kind != TSPEC_OP_make_pending);
   }
@@ -147,21 +147,21 @@ static bool check_types(tspec_verifier_t *verifier, const tspec_op_t *op) {
   return true;
 }
 
-/// A reshard lies as it says; a constraint's closed dims, too, and its open ones begin so.
-static void check_stated_sharding(tspec_verifier_t *verifier, const tspec_op_t *op) {
-  const tspec_attr_t *attr = tspec_op_get_attr(op, "sharding");
+/// A reshard lies as it says; closed dims of constraints and barriers, too, and open ones begin so.
+static void check_stated_sharding(tspec_verifier_t *verifier, const tspec_op_t *op,
+                                  const tspec_attr_t *attr) {
   const tspec_sharding_t *stated = attr->sharding;
   const char *text = tspec_sharding_print(&verifier->scratch, &verifier->program->mesh, stated);
   check_sharding(verifier, tspec_arena_printf(&verifier->scratch, "the stated %s", text),
                  op->results[0]->type,
-                 verifier->program->level == TSPEC_LEVEL_GLOBAL || op->kind == TSPEC_OP_constraint
+                 verifier->program->level == TSPEC_LEVEL_GLOBAL || op->kind != TSPEC_OP_reshard
                      ? tspec_sharding_close(&verifier->scratch, stated)
                      : stated);
   const tspec_sharding_t *got = op->results[0]->sharding;
   if (got == NULL || got->rank != stated->rank) {
     return;
   }
-  bool fits = op->kind == TSPEC_OP_constraint || tspec_sharding_same_layout(got, stated);
+  bool fits = op->kind != TSPEC_OP_reshard || tspec_sharding_same_layout(got, stated);
   for (int i = 0; fits && i < got->rank; i++) {
     const tspec_dim_t *wanted = &stated->dims[i];
     const tspec_dim_t *dim = &got->dims[i];
@@ -184,9 +184,26 @@ static bool must_fit_together(const tspec_verifier_t *verifier) {
   return verifier->program->level >= TSPEC_LEVEL_LOCAL;
 }
 
+/// Values of one group have one sharding, so as many dims.
+static void check_group(tspec_verifier_t *verifier, const tspec_op_t *op) {
+  const tspec_attr_t *group = tspec_op_get_attr(op, "group");
+  if (group == NULL) {
+    return;
+  }
+  const char *name = tspec_arena_printf(verifier->kept, "%lld", (long long)group->i);
+  const tspec_value_t *first = tspec_names_get(&verifier->groups, name);
+  if (first == NULL) {
+    tspec_names_set(verifier->kept, &verifier->groups, name, op->results[0]);
+  } else if (first->type.rank != op->results[0]->type.rank) {
+    tspec_verifier_fail(verifier, "group %s has values of %d dims and of %d", name,
+                        first->type.rank, op->results[0]->type.rank);
+  }
+}
+
 static void check_op_shardings(tspec_verifier_t *verifier, const tspec_op_t *op) {
-  if (op->kind == TSPEC_OP_constraint || op->kind == TSPEC_OP_reshard) {
-    check_stated_sharding(verifier, op);
+  const tspec_attr_t *stated = tspec_op_get_attr(op, "sharding");
+  if (stated != NULL) {
+    check_stated_sharding(verifier, op, stated);
   }
   for (int i = 0; i < op->nresults; i++) {
     if (verifier->program->level == TSPEC_LEVEL_GLOBAL && op->results[i]->sharding != NULL) {
@@ -230,6 +247,7 @@ static void check_op(tspec_verifier_t *verifier, const tspec_op_t *op,
   }
   if (check_operands_defined(verifier, op, defined, nvalues) && check_types(verifier, op)) {
     check_op_shardings(verifier, op);
+    check_group(verifier, op);
   }
   for (int i = 0; i < op->nresults; i++) {
     if (op->results[i]->def != op || op->results[i]->index != i) {
@@ -354,6 +372,7 @@ bool tspec_program_verify(const tspec_program_t *program, const char *after, tsp
   tspec_arena_init(&verifier.scratch);
   tspec_arena_t kept;
   tspec_arena_init(&kept);
+  verifier.kept = &kept;
   verifier.params = tspec_program_param_names(program, &kept);
   check_params(&verifier);
   for (int i = 0; i < program->nfuncs; i++) {

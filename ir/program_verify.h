@@ -8,8 +8,10 @@ typedef struct tspec_verifier_t {
   const tspec_program_t *program;
   const char *after; ///< the pass that ran, or NULL
   tspec_diag_t *diag;
-  tspec_arena_t scratch;
+  tspec_arena_t scratch;    ///< of the op in work
+  tspec_arena_t *kept;      ///< of the whole program
   tspec_names_t params;     ///< by path, while a program is checked
+  tspec_names_t groups;     ///< by number: the first value of each group
   const tspec_func_t *func; ///< in work, or NULL
   const tspec_op_t *op;     ///< in work, or NULL
   bool ok;

@@ -1,5 +1,7 @@
 #include "passes/prop_map.h"
 
+#include <stdlib.h>
+
 #include "ir/shard/decompose.h"
 
 static bool is_param_slot(tspec_slot_kind_t kind) {
@@ -59,6 +61,49 @@ static unsigned prop_traits(const tspec_op_t *op) {
   return prop;
 }
 
+// The op's result is in its group, and so is what it reads: except partial sums, which are the
+// let's alone, and constants, which are split per use.
+static void note_members(tspec_prop_map_t *map, const tspec_op_t *op) {
+  const tspec_attr_t *group = tspec_op_get_attr(op, "group");
+  if (group == NULL) {
+    return;
+  }
+  tspec_prop_member_t result = {group->i, op->results[0]->id};
+  TSPEC_VEC_PUSH(map->arena, &map->members, result);
+  const tspec_op_t *def = op->operands[0]->def;
+  const tspec_attr_t *stated = def == NULL ? NULL : tspec_op_get_attr(def, "sharding");
+  bool partial = stated != NULL && stated->sharding->npending > 0;
+  bool constant = def != NULL && (tspec_op_info(def->kind)->rules->traits &
+                                  (TSPEC_TRAIT_CONSTANT_LIKE | TSPEC_TRAIT_BROADCAST)) != 0;
+  if (!partial && !constant) {
+    tspec_prop_member_t operand = {group->i, op->operands[0]->id};
+    TSPEC_VEC_PUSH(map->arena, &map->members, operand);
+  }
+}
+
+static int compare_members(const void *a, const void *b) {
+  const tspec_prop_member_t *first = a, *second = b;
+  if (first->group != second->group) {
+    return first->group < second->group ? -1 : 1;
+  }
+  return (first->value > second->value) - (first->value < second->value);
+}
+
+static void add_groups(tspec_prop_map_t *map) {
+  tspec_prop_member_t *members = map->members.items;
+  size_t count = map->members.count;
+  if (count > 0) {
+    qsort(members, count, sizeof *members, compare_members);
+  }
+  int *values = TSPEC_ARENA_NEW(map->arena, int, count);
+  for (size_t first = 0, end = 0; first < count; first = end) {
+    for (end = first; end < count && members[end].group == members[first].group; end++) {
+      values[end] = members[end].value;
+    }
+    tspec_prop_add_group(map->graph, (int)(end - first), values + first);
+  }
+}
+
 static void add_op(tspec_prop_map_t *map, tspec_func_t *func, tspec_op_t *op) {
   const tspec_attr_t *stated = tspec_op_get_attr(op, "sharding");
   int *operands = TSPEC_ARENA_NEW(map->arena, int, op->noperands);
@@ -70,11 +115,15 @@ static void add_op(tspec_prop_map_t *map, tspec_func_t *func, tspec_op_t *op) {
     add_value(map, func, op->results[i], -1, stated == NULL ? NULL : stated->sharding);
     results[i] = op->results[i]->id;
   }
+  note_members(map, op);
+  unsigned traits = tspec_op_info(op->kind)->rules->traits;
   tspec_rule_fn_t rule = tspec_op_info(op->kind)->rules->rule;
   tspec_op_view_t view = tspec_op_view(op, map->arena);
   int id = tspec_prop_add_op(
       map->graph, &(tspec_prop_op_t){.rule = rule == NULL ? NULL : rule(&view, map->arena, false),
                                      .traits = prop_traits(op),
+                                     .is_barrier = (traits & TSPEC_TRAIT_BARRIER) != 0,
+                                     .barrier = TSPEC_PROP_NONE,
                                      .noperands = op->noperands,
                                      .operands = operands,
                                      .nresults = op->nresults,
@@ -137,6 +186,7 @@ static void build_graph(tspec_prop_map_t *map) {
                            map->params[i].values.items);
     }
   }
+  add_groups(map);
 }
 
 tspec_prop_map_t *tspec_prop_map_create(tspec_arena_t *arena, tspec_program_t *program,

@@ -33,6 +33,12 @@ typedef struct tspec_prop_uses_t {
   TSPEC_VEC(int) values;
 } tspec_prop_uses_t;
 
+/// A value with the number of its group.
+typedef struct tspec_prop_member_t {
+  int64_t group;
+  int value;
+} tspec_prop_member_t;
+
 typedef struct tspec_prop_map_t {
   tspec_program_t *program;
   tspec_arena_t *arena;
@@ -40,8 +46,9 @@ typedef struct tspec_prop_map_t {
   TSPEC_VEC(tspec_prop_site_t) sites; ///< by value of the graph
   TSPEC_VEC(tspec_op_t *) ops;        ///< by op of the graph; edges are NULL
   tspec_names_t param_names;
-  tspec_prop_uses_t *params; ///< by parameter
-  int *first_return;         ///< by function: the value that is its first result
+  tspec_prop_uses_t *params;              ///< by parameter
+  int *first_return;                      ///< by function: the value that is its first result
+  TSPEC_VEC(tspec_prop_member_t) members; ///< of groups of values
   int ndeclarations;
   tspec_prop_start_fn_t start; ///< NULL: all as they are
   void *user;

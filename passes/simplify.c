@@ -221,7 +221,8 @@ static void simplify_op(simplify_t *pass, tspec_op_t *op) {
   for (int i = 0; i < op->noperands; i++) {
     op->operands[i] = pass->current[op->operands[i]->id];
   }
-  bool stays = (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_TERMINAL) != 0;
+  unsigned traits = tspec_op_info(op->kind)->rules->traits;
+  bool stays = (traits & (TSPEC_TRAIT_TERMINAL | TSPEC_TRAIT_BARRIER)) != 0;
   if (op->nresults != 1 || stays) {
     return;
   }

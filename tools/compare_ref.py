@@ -67,6 +67,8 @@ def shape_cases():
     yield "slice", x, "x[0:2, 1:3, ::3]", "f32[2, 2, 2]"
     yield "pad", {"x": ("f32[2, 3]", "0~1")}, "pad(x, [[1, 0], [2, 3]], 7)", "f32[3, 8]"
     yield "iota", {}, "iota([3, 4], 1)", "i32[3, 4]"
+    yield "same_sharding", {"x": ("f32[2, 3]", "0~1"), "y": ("f32[4, 5]", "0~2")}, "alike(x, y)", "f32[4, 5]"
+    yield "barrier", x, "barrier(x)", "f32[2, 3, 4]"
     yield "expand", x, "expand(x, [1])", "f32[2, 1, 3, 4]"
 
 
@@ -113,6 +115,7 @@ def dtype_of(text):
 def write_program(path, inputs, expression, result):
     params = ", ".join(f"{name}: {kind}" for name, (kind, _) in inputs.items())
     with open(path, "w") as f:
+        f.write("fn alike(p, q) {\n  let (_, v) = same_sharding(p, q)\n  return v\n}\n")
         f.write(f"entry fn main({params}) -> (r: {result}) {{ return {expression} }}\n")
 
 

@@ -458,6 +458,8 @@ static const eval_row_t eval_rows[] = {
     {TSPEC_OP_convert, eval_convert},
     {TSPEC_OP_constraint, eval_identity},
     {TSPEC_OP_reshard, eval_identity},
+    {TSPEC_OP_barrier, eval_identity},
+    {TSPEC_OP_same_sharding, eval_identity},
     {TSPEC_OP_broadcast, eval_broadcast},
     {TSPEC_OP_transpose, eval_transpose},
     {TSPEC_OP_reshape, eval_identity},

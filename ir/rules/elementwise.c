@@ -157,6 +157,14 @@ static const tspec_attr_spec_t sharding_attrs[] = {
     {"sharding", TSPEC_ATTR_SHARDING, true, "how the result lies"},
     {0},
 };
+static const tspec_attr_spec_t barrier_attrs[] = {
+    {"sharding", TSPEC_ATTR_SHARDING, false, "how the result lies; absent: as its readers ask"},
+    {0},
+};
+static const tspec_attr_spec_t same_sharding_attrs[] = {
+    {"group", TSPEC_ATTR_INT, true, "all ops of one number, in all functions, are a group"},
+    {0},
+};
 
 #define POINTWISE_ROW(id, infer_fn, linear_in, more_traits, text)                                  \
   const tspec_op_rules_t tspec_rules_##id = {                                                      \
@@ -242,6 +250,26 @@ const tspec_op_rules_t tspec_rules_constraint = {
     .summary = "the value itself, which must lie as stated",
     .attrs = sharding_attrs,
     .traits = TSPEC_TRAIT_ELEMENTWISE | TSPEC_TRAIT_IDENTITY,
+    .linear = TSPEC_LINEAR_EACH,
+    .infer = tspec_rules_infer_same,
+    .rule = tspec_rules_pointwise,
+    .linear_over = tspec_rules_moves_elements,
+};
+
+const tspec_op_rules_t tspec_rules_barrier = {
+    .summary = "the value itself, complete; no sharding propagates from it to its result or back",
+    .attrs = barrier_attrs,
+    .traits = TSPEC_TRAIT_ELEMENTWISE | TSPEC_TRAIT_IDENTITY | TSPEC_TRAIT_BARRIER,
+    .linear = TSPEC_LINEAR_NONE,
+    .infer = tspec_rules_infer_same,
+    .rule = tspec_rules_pointwise,
+};
+
+const tspec_op_rules_t tspec_rules_same_sharding = {
+    .summary = "the value itself; results of a group have one sharding, as have their operands "
+               "where nothing else is said of them",
+    .attrs = same_sharding_attrs,
+    .traits = TSPEC_TRAIT_ELEMENTWISE | TSPEC_TRAIT_IDENTITY | TSPEC_TRAIT_TERMINAL,
     .linear = TSPEC_LINEAR_EACH,
     .infer = tspec_rules_infer_same,
     .rule = tspec_rules_pointwise,

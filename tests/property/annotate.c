@@ -40,6 +40,9 @@ static prop_dim_t random_dim(parts_t *parts, prop_random_t *random) {
       dim.pieces[dim.npieces++] = take_part(parts, random);
     }
   }
+  if (prop_random_chance(random, 8)) {
+    dim.priority = 1 + prop_random_below(random, 3);
+  }
   return dim;
 }
 
@@ -79,6 +82,9 @@ static void annotate_nodes(prop_program_t *program, prop_random_t *random, int l
     if (always || prop_random_chance(random, op ? lets : leaves)) {
       node->sharding = random_sharding(program, random, &node->type, op);
       node->sharding.by_rule = node->kind != PROP_INPUT && prop_random_chance(random, 15);
+      if (node->kind == PROP_PARAM && prop_random_chance(random, 30)) {
+        node->use = random_sharding(program, random, &node->type, false);
+      }
     }
     if (op && prop_random_chance(random, 20)) {
       node->typed = prop_random_chance(random, 60) ? PROP_TYPED_NAMES : PROP_TYPED_NUMBERS;

@@ -1,5 +1,5 @@
 // Elementwise rows of one operand that are no functions of numbers alone: convert, constraint,
-// clamp.
+// barrier, same_sharding, clamp.
 #include <math.h>
 
 #include "tests/property/gen.h"
@@ -68,6 +68,51 @@ const prop_gen_t prop_gen_constraint = {.name = "constraint",
                                         .make = make_constraint,
                                         .infer = infer_constraint,
                                         .print = print_constraint};
+
+// ---- barrier, same_sharding: the first operand
+// ---------------------------------------------------
+
+static void print_barrier(const prop_program_t *program, const prop_node_t *node,
+                          tspec_buf_t *out) {
+  tspec_buf_puts(out, "barrier(");
+  prop_print_operand(program, node, 0, out);
+  tspec_buf_puts(out, ")");
+}
+
+const prop_gen_t prop_gen_barrier = {.name = "barrier",
+                                     .weight = 4,
+                                     .make = make_constraint,
+                                     .infer = infer_constraint,
+                                     .print = print_barrier};
+
+static bool fits_dims(const prop_type_t *type, int rank) {
+  return type->rank == rank;
+}
+
+static bool make_same_sharding(const prop_gen_t *gen, prop_make_t *make, prop_node_t *node) {
+  if (!make_constraint(gen, make, node)) {
+    return false;
+  }
+  node->noperands = 2;
+  node->operands[1] = prop_pick(make, fits_dims, make->program->nodes[node->operands[0]].type.rank);
+  return node->operands[1] >= 0;
+}
+
+// A function of the program gives the first of the two.
+static void print_same_sharding(const prop_program_t *program, const prop_node_t *node,
+                                tspec_buf_t *out) {
+  tspec_buf_puts(out, "alike(");
+  prop_print_operand(program, node, 0, out);
+  tspec_buf_puts(out, ", ");
+  prop_print_operand(program, node, 1, out);
+  tspec_buf_puts(out, ")");
+}
+
+const prop_gen_t prop_gen_same_sharding = {.name = "same_sharding",
+                                           .weight = 4,
+                                           .make = make_same_sharding,
+                                           .infer = infer_constraint,
+                                           .print = print_same_sharding};
 
 // ---- clamp -------------------------------------------------------------------------------------
 

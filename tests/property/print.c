@@ -31,10 +31,13 @@ static void print_dim(const prop_dim_t *dim, tspec_buf_t *out) {
     }
   }
   tspec_buf_puts(out, dim->open ? "?" : dim->npieces == 0 ? "-" : "");
+  if (dim->priority > 0 && (dim->open || dim->npieces > 0)) {
+    tspec_buf_printf(out, "!%d", dim->priority);
+  }
 }
 
 static bool is_untouched(const prop_dim_t *dim) {
-  return dim->open && dim->npieces == 0;
+  return dim->open && dim->npieces == 0 && dim->priority == 0;
 }
 
 // The dims that one "..." stands for: the longest run of open ones without axes; none at the end
@@ -87,6 +90,13 @@ static void print_at(const prop_sharding_t *sharding, tspec_buf_t *out) {
   if (sharding->written != PROP_WRITTEN_NOT && !sharding->by_rule) {
     tspec_buf_puts(out, " @ ");
     prop_print_sharding(sharding, out);
+  }
+}
+
+static void print_use(const prop_sharding_t *use, tspec_buf_t *out) {
+  if (use->written != PROP_WRITTEN_NOT) {
+    tspec_buf_puts(out, " use ");
+    prop_print_sharding(use, out);
   }
 }
 
@@ -159,6 +169,7 @@ static void print_path_rules(const prop_program_t *program, prop_kind_t kind, co
       tspec_buf_puts(out, count++ == 0 ? head : "");
       tspec_buf_printf(out, "  \"^%c%d$\" -> ", node_letter(node), i);
       prop_print_sharding(&node->sharding, out);
+      print_use(&node->use, out);
       tspec_buf_puts(out, "\n");
     }
   }
@@ -172,6 +183,9 @@ static void print_params(const prop_program_t *program, tspec_buf_t *out) {
       tspec_buf_printf(out, "param w%d: ", i);
       print_type(program, &node->type, node->sizes, true, out);
       print_at(&node->sharding, out);
+      if (node->sharding.written != PROP_WRITTEN_NOT && !node->sharding.by_rule) {
+        print_use(&node->use, out);
+      }
       tspec_buf_puts(out, " = 1\n");
     }
   }
@@ -230,6 +244,16 @@ static void print_entry(const prop_program_t *program, int entry, tspec_buf_t *o
   tspec_buf_puts(out, "\n}\n");
 }
 
+static void print_functions(const prop_program_t *program, tspec_buf_t *out) {
+  for (int i = 0; i < program->nnodes; ++i) {
+    const prop_node_t *node = &program->nodes[i];
+    if (node->kind == PROP_OP && node->gen == &prop_gen_same_sharding) {
+      tspec_buf_puts(out, "fn alike(p, q) {\n  let (u, _) = same_sharding(p, q)\n  return u\n}\n");
+      return;
+    }
+  }
+}
+
 void prop_program_print(const prop_program_t *program, tspec_buf_t *out) {
   print_mesh(program, out);
   print_sizes(program, out);
@@ -237,6 +261,7 @@ void prop_program_print(const prop_program_t *program, tspec_buf_t *out) {
   print_axis_rules(program, out);
   print_path_rules(program, PROP_PARAM, "shard params {\n", out);
   print_path_rules(program, PROP_OP, "shard values {\n", out);
+  print_functions(program, out);
   for (int i = 0; i < program->nentries; ++i) {
     print_entry(program, i, out);
   }

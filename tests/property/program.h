@@ -48,6 +48,7 @@ typedef struct prop_dim_t {
   int npieces;
   prop_piece_t pieces[PROP_MAX_PIECES];
   bool open;
+  int priority; ///< written if the dim is open or has pieces
 } prop_dim_t;
 
 typedef enum prop_written_t {
@@ -108,6 +109,7 @@ typedef struct prop_node_t {
   prop_typed_t typed;
   bool inlined; ///< of an op: written where it is read, again for each reader, without a name
   prop_sharding_t sharding;
+  prop_sharding_t use; ///< of a parameter: how it lies where it is read
   // what follows is worked out by prop_program_infer
   prop_type_t type;
   bool splat;    ///< all elements are one number, known when the program is compiled

@@ -175,7 +175,7 @@ static bool is_same(const prop_sharding_t *a, const prop_sharding_t *b) {
 // Tries simpler forms of one sharding, which lies in the candidate at `place`.
 static bool shrink_sharding(shrinker_t *s, prop_sharding_t *place) {
   start(s);
-  prop_sharding_t whole = *place, forms[4 + 2 * PROP_MAX_RANK];
+  prop_sharding_t whole = *place, forms[4 + 3 * PROP_MAX_RANK];
   if (whole.written == PROP_WRITTEN_NOT) {
     return false;
   }
@@ -186,11 +186,12 @@ static bool shrink_sharding(shrinker_t *s, prop_sharding_t *place) {
   forms[2].by_rule = false;
   forms[3].dots = false;
   for (int i = 0; i < whole.rank && whole.written == PROP_WRITTEN_DIMS; ++i) {
-    forms[nforms] = forms[nforms + 1] = whole;
+    forms[nforms] = forms[nforms + 1] = forms[nforms + 2] = whole;
     forms[nforms++].dims[i].npieces = 0;
     forms[nforms].dims[i].open = false;
     forms[nforms].dims[i].npieces = whole.dims[i].npieces > 1 ? 1 : whole.dims[i].npieces;
     ++nforms;
+    forms[nforms++].dims[i].priority = 0;
   }
   for (int i = 0; i < nforms; ++i) {
     start(s);
@@ -207,6 +208,7 @@ static bool shrink_sharding(shrinker_t *s, prop_sharding_t *place) {
 static bool shrink_annotations(shrinker_t *s) {
   bool any = false;
   for (int i = 0; i < s->best->nnodes; ++i) {
+    any = shrink_sharding(s, &s->candidate.nodes[i].use) || any;
     any = shrink_sharding(s, &s->candidate.nodes[i].sharding) || any;
     if (s->best->nodes[i].typed != PROP_TYPED_NOT) {
       start(s)->nodes[i].typed = PROP_TYPED_NOT;

@@ -39,6 +39,8 @@
   X(ON_PARAM, "a sharding on a parameter")                                                         \
   X(ON_LET, "a sharding on a let")                                                                 \
   X(ON_RESULT, "a sharding on a result")                                                           \
+  X(USE, "a sharding that a parameter is used with")                                               \
+  X(PRIORITY, "a priority")                                                                        \
   X(BY_PARAM_RULE, "a rule for a parameter")                                                       \
   X(BY_LET_RULE, "a rule for a let")                                                               \
   X(BY_AXIS_RULE, "a rule for an axis")                                                            \
@@ -94,6 +96,7 @@ static void note_dim(found_t *found, const prop_dim_t *dim, int64_t size) {
   note(found, HAS_OPEN, !split && dim->open);
   note(found, HAS_CLOSED_SPLIT, split && !dim->open);
   note(found, HAS_OPEN_SPLIT, split && dim->open);
+  note(found, HAS_PRIORITY, dim->priority > 0 && (dim->open || split));
   note(found, HAS_TUPLE, dim->npieces > 1);
   note(found, HAS_EVEN, pieces > 1 && size % pieces == 0);
   note(found, HAS_UNEVEN, pieces > 1 && size > pieces && size % pieces != 0);
@@ -157,6 +160,9 @@ static void note_node(found_t *found, const prop_node_t *node) {
                     : node->kind == PROP_PARAM ? HAS_ON_PARAM
                                                : HAS_ON_LET;
   note_sharding(found, where, &node->sharding, &node->type);
+  if (node->sharding.written != PROP_WRITTEN_NOT) {
+    note_sharding(found, HAS_USE, &node->use, &node->type);
+  }
   note(found, HAS_TYPED_NUMBERS, node->typed == PROP_TYPED_NUMBERS);
   note(found, HAS_TYPED_NAMES, node->typed == PROP_TYPED_NAMES);
   note(found, HAS_INLINED, node->inlined);

@@ -2,6 +2,7 @@
 // RUN: not tspecc %t/blocks.mlir --passes= 2>&1 | FileCheck %t/blocks.mlir
 // RUN: not tspecc %t/region.mlir --passes= 2>&1 | FileCheck %t/region.mlir
 // RUN: not tspecc %t/unknown.mlir --passes= 2>&1 | FileCheck %t/unknown.mlir
+// RUN: not tspecc %t/group.mlir --passes= 2>&1 | FileCheck %t/group.mlir
 // RUN: not tspecc %t/level.mlir --passes= 2>&1 | FileCheck %t/level.mlir
 // RUN: not tspecc %t/no-level.mlir --passes= 2>&1 | FileCheck %t/no-level.mlir
 // RUN: not tspecc %t/no-module.mlir --passes= 2>&1 | FileCheck %t/no-module.mlir
@@ -41,6 +42,16 @@ module attributes {tspec.level = "global"} {
   func.func @f(%x: tensor<8xf32> {tspec.kind = "input", tspec.name = "x"}) {
     // CHECK: unknown.mlir:[[@LINE+1]]:10: error: unregistered operation 'tspec.foo' found in dialect ('tspec')
     %0 = "tspec.foo"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    return
+  }
+}
+
+//--- group.mlir
+module attributes {tspec.level = "global"} {
+  func.func @f(%x: tensor<8xf32> {tspec.kind = "input", tspec.name = "x"}, %z: tensor<8x2xf32> {tspec.kind = "input", tspec.name = "z"}) {
+    %0 = "tspec.same_sharding"(%x) {group = 3 : i64} : (tensor<8xf32>) -> tensor<8xf32>
+    // CHECK: group.mlir:[[@LINE+1]]:10: error: op 'same_sharding' of 'f': group 3 has values of 1 dims and of 2
+    %1 = "tspec.same_sharding"(%z) {group = 3 : i64} : (tensor<8x2xf32>) -> tensor<8x2xf32>
     return
   }
 }

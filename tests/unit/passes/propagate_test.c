@@ -128,3 +128,69 @@ Test(propagate, axes_of_size_1_say_nothing) {
   expect_result(&bench, 0, 1, "[b]");
   bench_end(&bench);
 }
+
+Test(propagate, nothing_crosses_a_barrier) {
+  bench_t bench;
+  propagate(&bench, "level global\n"
+                    "mesh a=2 b=2\n"
+                    "input x f32[4, 4] @ [a, ?]\n"
+                    "e = exp x\n"
+                    "s = barrier e\n"
+                    "y = neg s\n"
+                    "result y @ [?, b]\n");
+  const tspec_op_t *barrier = bench.func->last->prev;
+  bench_expect("x", bench_sharding(&bench, bench_find(&bench, "x")), "[a, -]");
+  bench_expect("e", bench_sharding(&bench, barrier->operands[0]), "[a, -]");
+  bench_expect("s", bench_sharding(&bench, barrier->results[0]), "[-, b]");
+  expect_result(&bench, 0, 0, "[-, b]");
+  bench_end(&bench);
+}
+
+Test(propagate, a_barrier_that_states_a_sharding_starts_with_it) {
+  bench_t bench;
+  propagate(&bench, "level global\n"
+                    "mesh a=2 b=2\n"
+                    "param w f32[4, 4] @ [a, ?]\n"
+                    "read w\n"
+                    "u = barrier w sharding={[?, -]}\n"
+                    "y = neg u\n"
+                    "result y @ [b, a]\n");
+  bench_expect("w", bench_sharding(&bench, bench_find(&bench, "w")), "[a, -]");
+  bench_expect("u", bench_sharding(&bench, bench.func->last->operands[0]), "[b, -]");
+  bench_end(&bench);
+}
+
+Test(propagate, members_of_a_group_have_one_sharding) {
+  bench_t bench;
+  propagate(&bench, "level global\n"
+                    "mesh a=2\n"
+                    "input x f32[4, 6] @ [a, -]\n"
+                    "input z f32[8, 2] @ [?, ?]\n"
+                    "u = same_sharding x group=7\n"
+                    "v = same_sharding z group=7\n"
+                    "o = same_sharding z group=8\n"
+                    "result u\n"
+                    "result v\n"
+                    "result o\n");
+  bench_expect("z", bench_sharding(&bench, bench_find(&bench, "z")), "[a, -]");
+  for (int i = 0; i < 3; i++) {
+    expect_result(&bench, 0, i, "[a, -]");
+  }
+  bench_end(&bench);
+}
+
+Test(propagate, arguments_of_a_group_that_are_said_to_differ_keep_what_is_said) {
+  bench_t bench;
+  propagate(&bench, "level global\n"
+                    "mesh a=2\n"
+                    "input x f32[4, 4] @ [a, -]\n"
+                    "input z f32[4, 4] @ [-, a]\n"
+                    "u = same_sharding x group=0\n"
+                    "v = same_sharding z group=0\n"
+                    "result u\n"
+                    "result v\n");
+  bench_expect("z", bench_sharding(&bench, bench_find(&bench, "z")), "[-, a]");
+  expect_result(&bench, 0, 0, "[a, -]");
+  expect_result(&bench, 0, 1, "[a, -]");
+  bench_end(&bench);
+}

@@ -98,3 +98,14 @@ Test(simplify, what_depends_on_the_machine_is_not_folded) {
   expect("a = constant dtype=i32 shape= values=2147483647\nb = add a a\nresult b\n",
          "constant add");
 }
+
+Test(simplify, barriers_stay_apart) {
+  expect("a = barrier x\nb = barrier x\nc = add a b\nresult c\n", "barrier barrier add");
+  expect("a = constant dtype=f32 shape= values=2\nb = barrier a\nc = barrier a\nd = add b c\n"
+         "result d\n",
+         "constant barrier barrier add");
+}
+
+Test(simplify, a_group_stays_though_nothing_reads_it) {
+  expect("a = same_sharding x group=0\nb = neg x\nresult b\n", "same_sharding neg");
+}
