@@ -59,7 +59,8 @@ tspec_cv_t tspec_check_read(tspec_checker_t *c, tspec_slot_t *slot, tspec_range_
       slot->value = tspec_emit_convert(c, (tspec_site_t){range, NULL}, arg, c->compute_dtype);
     }
     if (slot->use != NULL) {
-      slot->value = tspec_emit_barrier(c, (tspec_site_t){range, "use"}, slot->value, slot->use);
+      const char *use = tspec_arena_printf(c->arena, "use of %s", slot->path);
+      slot->value = tspec_emit_barrier(c, (tspec_site_t){range, use}, slot->value, slot->use);
     }
     TSPEC_VEC_PUSH(c->arena, &c->entry->reads, slot);
   }

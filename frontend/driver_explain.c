@@ -59,7 +59,8 @@ const tspec_said_t *tspec_explained_start(const tspec_explained_t *explained, in
 int tspec_explained_constrained(const tspec_explained_t *explained, int value) {
   const tspec_prop_site_t *site = site_of(explained, value);
   const tspec_op_t *op = site->value == NULL ? NULL : site->value->def;
-  bool is_let = op != NULL && (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
+  unsigned traits = op == NULL ? 0 : tspec_op_info(op->kind)->rules->traits;
+  bool is_let = (traits & TSPEC_TRAIT_IDENTITY) != 0 && (traits & TSPEC_TRAIT_BARRIER) == 0;
   return is_let && op->operands[0]->name == NULL ? op->operands[0]->id : -1;
 }
 
@@ -92,6 +93,10 @@ static const char *earlier(const tspec_explained_t *explained, const tspec_refus
                               : "";
 }
 
+static bool is_barrier(const tspec_op_t *op) {
+  return op != NULL && (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_BARRIER) != 0;
+}
+
 const char *tspec_explained_refusal(const tspec_explained_t *explained,
                                     const tspec_refusal_t *refusal) {
   tspec_arena_t *arena = explained->arena;
@@ -108,7 +113,9 @@ const char *tspec_explained_refusal(const tspec_explained_t *explained,
   case TSPEC_REFUSAL_PENDING:
     return tspec_arena_printf(arena, "pending along %s", axis);
   case TSPEC_REFUSAL_BLOCKED:
-    return "blocked: the op lets no split through there";
+    return is_barrier(tspec_explained_op(explained, refusal->op))
+               ? "blocked: a barrier stands there"
+               : "blocked: the op lets no split through there";
   case TSPEC_REFUSAL_NO_DIVIDE:
     return tspec_arena_printf(arena, "%s does not divide what is left of that part of the dim",
                               axis);
