@@ -21,22 +21,10 @@ static const tspec_seed_t *seed_of(const tspec_explained_t *explained, int seed)
   return tspec_explain_seed(explained->explain, seed);
 }
 
-/// The seed of a reason that a chain ends in.
-static int end_of(const tspec_explained_t *explained, const tspec_reason_t *reason,
-                  const tspec_chain_t *chain) {
-  int end = tspec_explain_chain_seed(explained->explain, chain);
-  for (int i = 0; i < reason->nseeds; i++) {
-    if (reason->seeds[i] == end) {
-      return i;
-    }
-  }
-  return 0;
-}
-
 /// " <- w1 dim 1 <- rule "mlp -> model" (gpt.tspec:9)": what has a name on the way.
 static void put_chain(const tspec_explained_t *explained, const tspec_reason_t *reason,
                       const tspec_chain_t *chain, tspec_buf_t *buf) {
-  int end = end_of(explained, reason, chain);
+  int end = tspec_explain_chain_seed(explained->explain, chain);
   for (int i = 1; i < chain->count; i++) {
     const tspec_chain_step_t *step = &chain->steps[i];
     if (i + 1 == chain->count || tspec_explained_name(explained, step->value) != NULL) {
@@ -44,10 +32,11 @@ static void put_chain(const tspec_explained_t *explained, const tspec_reason_t *
       put_dim(explained, step->value, step->dim, buf);
     }
   }
-  tspec_buf_printf(buf, " <- %s",
-                   tspec_explained_said(explained, &seed_of(explained, reason->seeds[end])->said));
+  tspec_buf_printf(
+      buf, " <- %s",
+      tspec_explained_said(explained, end < 0 ? NULL : &seed_of(explained, end)->said));
   for (int i = 0; i < reason->nseeds; i++) {
-    if (i != end) {
+    if (reason->seeds[i] != end) {
       const tspec_seed_t *seed = seed_of(explained, reason->seeds[i]);
       tspec_buf_puts(buf, ", together with ");
       put_dim(explained, seed->value, seed->dim, buf);

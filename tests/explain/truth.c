@@ -1,6 +1,7 @@
 // Are explanations true? Of each effect (an axis on a dim of a value) in each program: with the
 // seeds of all reasons taken out of the program it goes; with those of one reason kept it stays,
-// and then has that reason alone. Propagation is the pass itself, on an edited copy of the program.
+// and then has that reason alone. Its chain ends in a seed. Propagation is the pass
+// itself, on an edited copy of the program.
 //
 //   explain_truth [--every N] [--seed S --count N [--ops N]] [--priorities] [--verbose]
 //                 [FILE[,RULES]...]
@@ -177,6 +178,29 @@ static void set_removed(bool *removed, const tspec_reason_t *reason, bool value)
   }
 }
 
+/// A chain begins with the effect and ends where a seed of the program stands.
+static bool is_chain(const truth_t *truth, const tspec_chain_request_t *request) {
+  const tspec_chain_t *chain = &request->chain;
+  const tspec_effect_t *effect = tspec_explain_effect(truth->explain, request->effect);
+  return tspec_explain_chain_seed(truth->explain, chain) >= 0 &&
+         chain->steps[0].value == effect->value && chain->steps[0].dim == effect->dim;
+}
+
+static void check_chains(truth_t *truth, int effect, const tspec_reasons_t *reasons) {
+  tspec_chain_request_t *requests =
+      TSPEC_ARENA_NEW(truth->arena, tspec_chain_request_t, reasons->count);
+  for (int i = 0; i < reasons->count; i++) {
+    requests[i] = (tspec_chain_request_t){.effect = effect, .reasons = reasons, .reason = i};
+  }
+  tspec_explain_chains(truth->explain, reasons->count, requests, truth->arena);
+  for (int i = 0; i < reasons->count; i++) {
+    claim_t claim = {effect, &reasons->items[i]};
+    if (!is_chain(truth, &requests[i])) {
+      fail(truth, &claim, "has a chain that ends nowhere");
+    }
+  }
+}
+
 static void add_claims(truth_t *truth, trials_t *trials, int effect) {
   tspec_reasons_t reasons = tspec_explain_reasons(truth->explain, effect);
   bool *removed = TSPEC_ARENA_NEW(truth->arena, bool, tspec_explain_nseeds(truth->explain));
@@ -188,6 +212,7 @@ static void add_claims(truth_t *truth, trials_t *trials, int effect) {
   for (int i = 0; i < reasons.count; i++) {
     set_removed(removed, &reasons.items[i], true);
   }
+  check_chains(truth, effect, &reasons);
   trial_t *trial = find_trial(truth, trials, removed);
   TSPEC_VEC_PUSH(truth->arena, &trial->claims, claim);
   for (int i = 0; i < reasons.count; i++) {
