@@ -1,175 +1,264 @@
 #include "passes/pending.h"
 
-#include "ir/shard/axes.h"
 #include "ir/shard/choose.h"
-#include "ir/shard/cuts.h"
+#include "ir/shard/decompose.h"
+#include "passes/pending_internal.h"
+#include "passes/wire.h"
 
-// Axes over which partial results are combined by `kind`.
-typedef struct set_t {
-  tspec_reduce_t kind;
-  int count;
-  const tspec_axis_t *axes;
-} set_t;
-
-typedef struct facts_t {
-  set_t own;   // split reductions of the op that makes it
-  set_t may;   // over which it could be pending
-  set_t asked; // over which it will be
-  int entry;   // the operand through which partials come in: -1 none, noperands: all of them
-} facts_t;
-
-struct tspec_pending_t {
-  tspec_arena_t *arena;
-  const tspec_program_t *program;
-  bool any;       // else nothing below is filled in
-  facts_t *facts; // by value id
-};
-
-static set_t set_of(const tspec_sharding_t *sharding) {
-  return (set_t){sharding->pending_kind, sharding->npending, sharding->pending};
-}
-
-// ---- sets -------------------------------------------------------------------------------------
-
-static set_t subtract(tspec_arena_t *arena, set_t a, const tspec_axis_t *axes, int naxes) {
-  tspec_axis_t *rest = TSPEC_ARENA_NEW(arena, tspec_axis_t, TSPEC_MAX_ATOMS);
-  int count = 0;
-  if (!tspec_axes_subtract(a.axes, a.count, axes, naxes, rest, &count)) {
-    return (set_t){.kind = a.kind};
-  }
-  return (set_t){a.kind, tspec_axes_sort(rest, count), rest};
-}
-
-static set_t intersect(tspec_arena_t *arena, set_t a, set_t b) {
-  if (a.count == 0 || b.count == 0 || a.kind != b.kind) {
-    return (set_t){0};
-  }
-  set_t lost = subtract(arena, a, b.axes, b.count);
-  return lost.count == 0 ? a : subtract(arena, a, lost.axes, lost.count);
-}
-
-// Where the kinds differ, the first stays alone.
-static set_t join(tspec_arena_t *arena, set_t a, set_t b) {
-  if (a.count == 0 || b.count == 0) {
-    return a.count == 0 ? b : a;
-  }
-  if (a.kind != b.kind) {
-    return a;
-  }
-  set_t more = subtract(arena, b, a.axes, a.count);
-  tspec_axis_t *all = TSPEC_ARENA_NEW(arena, tspec_axis_t, a.count + more.count);
-  for (int i = 0; i < a.count; i++) {
-    all[i] = a.axes[i];
-  }
-  for (int i = 0; i < more.count; i++) {
-    all[a.count + i] = more.axes[i];
-  }
-  return (set_t){a.kind, tspec_axes_sort(all, a.count + more.count), all};
-}
-
-static set_t without_splits(tspec_arena_t *arena, set_t set, const tspec_sharding_t *sharding) {
-  for (int d = 0; d < sharding->rank && set.count > 0; d++) {
-    set = subtract(arena, set, sharding->dims[d].axes, sharding->dims[d].naxes);
-  }
-  return set;
-}
-
-// ---- forward: what could be pending -----------------------------------------------------------
+typedef tspec_pending_set_t set_t;
+typedef tspec_pending_facts_t facts_t;
 
 static facts_t *facts_of(const tspec_pending_t *pending, const tspec_value_t *value) {
   return &pending->facts[value->id];
 }
 
-// Through which operands partial results of that kind can pass, and over which axes.
-static set_t enter(const tspec_pending_t *pending, const tspec_op_t *op, int *out_entry) {
-  set_t common = {0};
+static bool is_identity(const tspec_op_t *op) {
+  return (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
+}
+
+bool tspec_pending_enters_by(const tspec_pending_t *pending, const tspec_op_t *op, int index) {
+  if (op->nresults != 1) {
+    return false;
+  }
+  int entry = facts_of(pending, op->results[0])->entry;
+  return entry == index || entry == op->noperands;
+}
+
+// ---- forward: what could be pending -----------------------------------------------------------
+
+// Through which operands partial results can pass, and over which axes.
+static set_t enter(const tspec_pending_t *pending, const tspec_op_t *op, tspec_arena_t *work,
+                   int *out_entry) {
+  tspec_op_view_t view = tspec_op_view(op, work);
   *out_entry = -1;
   for (int i = 0; i < op->noperands; i++) {
     set_t may = facts_of(pending, op->operands[i])->may;
     if (may.count == 0) {
       continue;
     }
-    tspec_op_view_t view = tspec_op_view(op, pending->arena);
-    switch (tspec_op_linear(&view, may.kind)) {
-    case TSPEC_LINEAR_NONE:
-      break;
-    case TSPEC_LINEAR_EACH:
-      common = may;
-      for (int j = 0; j < op->noperands; j++) {
-        common = intersect(pending->arena, common, facts_of(pending, op->operands[j])->may);
+    tspec_linear_t linear = tspec_op_linear(&view, may.kind);
+    if (linear == TSPEC_LINEAR_EACH) {
+      for (int j = i + 1; j < op->noperands; j++) {
+        may = tspec_pending_set_join(work, may, facts_of(pending, op->operands[j])->may);
       }
       *out_entry = op->noperands;
-      return common;
-    case TSPEC_LINEAR_ONE:
+      return may;
+    }
+    if (linear == TSPEC_LINEAR_ONE || (linear == TSPEC_LINEAR_FIRST && i == 0)) {
       *out_entry = i;
       return may;
-    case TSPEC_LINEAR_FIRST:
-      if (i == 0) {
-        *out_entry = 0;
-        return may;
-      }
-      break;
     }
   }
-  return common;
+  return (set_t){0};
 }
 
-static tspec_choice_t choose_complete(const tspec_pending_t *pending, const tspec_op_t *op) {
-  const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
-  tspec_arena_t *arena = pending->arena;
+static bool reads_possible(const tspec_pending_t *pending, const tspec_op_t *op) {
+  for (int i = 0; i < op->noperands; i++) {
+    if (facts_of(pending, op->operands[i])->may.count > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool reduces(const tspec_factor_rule_t *rule) {
+  for (int f = 0; f < rule->nfactors; f++) {
+    if (rule->factors[f].kind == TSPEC_FACTOR_REDUCTION) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The op's choice where nothing is pending and nothing is split over `stripped`.
+static tspec_choice_t choose_complete(const tspec_pending_t *pending, const tspec_op_t *op,
+                                      const tspec_factor_rule_t *rule, set_t stripped,
+                                      tspec_arena_t *work) {
   int ntensors = op->noperands + op->nresults;
-  const tspec_sharding_t **shardings = TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, ntensors);
-  tspec_type_t *types = TSPEC_ARENA_NEW(arena, tspec_type_t, ntensors);
+  const tspec_sharding_t **shardings = TSPEC_ARENA_NEW(work, const tspec_sharding_t *, ntensors);
+  tspec_type_t *types = TSPEC_ARENA_NEW(work, tspec_type_t, ntensors);
   for (int t = 0; t < ntensors; t++) {
     const tspec_value_t *value =
         t < op->noperands ? op->operands[t] : op->results[t - op->noperands];
-    shardings[t] = tspec_sharding_complete(arena, value->sharding);
+    shardings[t] = tspec_pending_set_strip(work, value->sharding, stripped);
     types[t] = value->type;
   }
-  tspec_op_view_t view = tspec_op_view(op, arena);
+  unsigned traits = tspec_op_info(op->kind)->rules->traits;
   return tspec_choose(
-      arena, &pending->program->mesh,
-      &(tspec_choose_op_t){.rule = rules->rule(&view, arena, false),
+      work, &pending->program->mesh,
+      &(tspec_choose_op_t){.rule = rule,
                            .types = types,
                            .shardings = shardings,
-                           .keeps_elements = (rules->traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0,
+                           .keeps_elements = (traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0,
                            .executable = true});
 }
 
-static void find_possible(const tspec_pending_t *pending, const tspec_op_t *op) {
-  const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
-  tspec_arena_t *arena = pending->arena;
-  if (op->nresults != 1) {
-    return;
-  }
-  facts_t *facts = facts_of(pending, op->results[0]);
-  facts->entry = -1;
-  if ((rules->traits & TSPEC_TRAIT_IDENTITY) != 0) {
-    facts->may = set_of(op->results[0]->sharding);
-    return;
-  }
-  if (rules->rule == NULL) {
-    return;
-  }
-  tspec_choice_t choice = choose_complete(pending, op);
-  facts->own = (set_t){choice.reduce, choice.nreduced, choice.reduced};
-  set_t through = enter(pending, op, &facts->entry);
-  through = subtract(arena, through, choice.reduced, choice.nreduced);
-  for (int t = 0; t < choice.ntensors; t++) {
-    through = without_splits(arena, through, choice.tensors[t]);
-  }
-  if (through.count == 0) {
-    facts->entry = -1;
-  }
-  facts->may = join(arena, facts->own, through);
-  facts->may = without_splits(arena, facts->may, op->results[0]->sharding);
+// A complete copy in the analysis's arena.
+static const tspec_sharding_t *keep(const tspec_pending_t *pending,
+                                    const tspec_sharding_t *sharding) {
+  return tspec_sharding_drop_ones(pending->arena,
+                                  tspec_sharding_complete(pending->arena, sharding));
 }
 
-// ---- backward: what should be -----------------------------------------------------------------
+// Notes that a reader needs the value like this.
+static void want(const tspec_pending_t *pending, tspec_pending_wants_t *wants,
+                 const tspec_sharding_t *sharding) {
+  for (int i = 0; i < wants->count; i++) {
+    if (tspec_sharding_same_layout(wants->items[i], sharding)) {
+      return;
+    }
+  }
+  if (wants->count < TSPEC_PENDING_MAX_WANTS) {
+    wants->items[wants->count++] = keep(pending, sharding);
+  }
+}
+
+// Every further op would round partial results of these once more.
+static bool is_rounded(const tspec_op_t *op) {
+  tspec_dtype_t dtype = op->results[0]->type.dtype;
+  return dtype == TSPEC_DTYPE_BF16 || dtype == TSPEC_DTYPE_F16;
+}
+
+// Whatever reads a value through which nothing can pass needs it complete.
+static void bar_operands(const tspec_pending_t *pending, const tspec_op_t *op,
+                         tspec_arena_t *work) {
+  for (int i = 0; i < op->noperands; i++) {
+    facts_t *facts = facts_of(pending, op->operands[i]);
+    facts->barred |=
+        !tspec_pending_enters_by(pending, op, i) ||
+        !tspec_pending_set_covers(work, facts_of(pending, op->results[0])->through, facts->may);
+  }
+}
+
+static void find_identity(const tspec_pending_t *pending, const tspec_op_t *op,
+                          tspec_arena_t *work) {
+  const tspec_sharding_t *sharding = op->results[0]->sharding;
+  facts_t *facts = facts_of(pending, op->results[0]);
+  facts_t *read = facts_of(pending, op->operands[0]);
+  facts->alone.computed = facts->joined.computed = keep(pending, sharding);
+  if (sharding->npending > 0) {
+    facts->alone.own = facts->may = tspec_pending_set_of(sharding);
+  } else if (read->may.count > 0) {
+    facts->entry = 0;
+    facts->through = facts->may = read->may;
+    facts->joined.computed = keep(pending, tspec_pending_set_strip(work, sharding, facts->through));
+    want(pending, &read->carried, facts->joined.computed);
+  }
+  want(pending, &read->wants, sharding);
+}
+
+static set_t set_of_choice(const tspec_choice_t *choice) {
+  return (set_t){choice->reduce, choice->nreduced, choice->reduced};
+}
+
+static int64_t conversion_cost(const tspec_pending_t *pending, const tspec_value_t *value,
+                               const tspec_sharding_t *wanted) {
+  return tspec_wire_conversion(&pending->program->mesh, value->type, value->sharding, wanted);
+}
+
+// Finds what can pass the op and how it then has to be split. An op that would have more to compute
+// if it were not split over the axes in question (a matrix product) lets nothing through that its
+// own choice, `alone`, splits over.
+static set_t find_through(const tspec_pending_t *pending, const tspec_op_t *op,
+                          const tspec_factor_rule_t *rule, const tspec_choice_t *alone,
+                          tspec_choice_t *out_joined, tspec_arena_t *work) {
+  facts_t *facts = facts_of(pending, op->results[0]);
+  set_t through = enter(pending, op, work, &facts->entry);
+  bool elementwise = (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_ELEMENTWISE) != 0;
+  bool may_unsplit = elementwise || facts->entry == op->noperands;
+  for (int t = 0; t < alone->ntensors && !may_unsplit; t++) {
+    through = tspec_pending_set_without_splits(work, through, alone->tensors[t]);
+    through = tspec_pending_set_subtract(work, through, alone->reduced, alone->nreduced);
+  }
+  *out_joined = choose_complete(pending, op, rule, through, work);
+  set_t own = set_of_choice(out_joined);
+  if (through.count == 0 || (own.count > 0 && own.kind != through.kind)) {
+    facts->entry = -1;
+    *out_joined = *alone;
+    through.count = 0;
+  }
+  return through;
+}
+
+static void note_operands(const tspec_pending_t *pending, const tspec_op_t *op,
+                          const tspec_choice_t *alone, const tspec_choice_t *joined) {
+  facts_t *facts = facts_of(pending, op->results[0]);
+  int64_t cost = 0;
+  for (int i = 0; i < op->noperands; i++) {
+    facts_t *read = facts_of(pending, op->operands[i]);
+    if (read->may.count > 0) {
+      want(pending, &read->wants, alone->tensors[i]);
+      want(pending, &read->carried, joined->tensors[i]);
+    }
+    if (facts->entry >= 0 && (read->may.count == 0 || !tspec_pending_enters_by(pending, op, i))) {
+      cost += conversion_cost(pending, op->operands[i], joined->tensors[i]) -
+              conversion_cost(pending, op->operands[i], alone->tensors[i]);
+    }
+  }
+  facts->entry_cost = cost > 0 ? cost : 0;
+}
+
+static void find_by_rule(const tspec_pending_t *pending, const tspec_op_t *op,
+                         tspec_arena_t *work) {
+  tspec_op_view_t view = tspec_op_view(op, work);
+  const tspec_factor_rule_t *rule = tspec_op_info(op->kind)->rules->rule(&view, work, false);
+  if (!reduces(rule) && !reads_possible(pending, op)) {
+    return;
+  }
+  set_t none = {0};
+  facts_t *facts = facts_of(pending, op->results[0]);
+  tspec_choice_t alone = choose_complete(pending, op, rule, none, work);
+  tspec_choice_t joined = alone;
+  set_t through = find_through(pending, op, rule, &alone, &joined, work);
+  note_operands(pending, op, &alone, &joined);
+  if (alone.nreduced == 0 && through.count == 0) {
+    return;
+  }
+  facts->alone =
+      (tspec_pending_made_t){tspec_pending_set_copy(pending->arena, set_of_choice(&alone)),
+                             keep(pending, alone.tensors[op->noperands])};
+  facts->joined =
+      (tspec_pending_made_t){tspec_pending_set_copy(pending->arena, set_of_choice(&joined)),
+                             keep(pending, joined.tensors[op->noperands])};
+  facts->through = tspec_pending_set_copy(pending->arena, through);
+  set_t may = tspec_pending_set_join(work, facts->joined.own, through);
+  may = tspec_pending_set_join(work, facts->alone.own, may);
+  facts->may = tspec_pending_set_copy(pending->arena, may);
+  facts->barred |= is_rounded(op);
+}
+
+static void find_possible(const tspec_pending_t *pending, const tspec_op_t *op) {
+  for (int i = 0; i < op->nresults; i++) {
+    facts_of(pending, op->results[i])->entry = -1;
+  }
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  if (op->nresults == 1 && is_identity(op)) {
+    find_identity(pending, op, &work);
+  } else if (op->nresults == 1 && tspec_op_info(op->kind)->rules->rule != NULL) {
+    find_by_rule(pending, op, &work);
+  }
+  bar_operands(pending, op, &work);
+  tspec_arena_deinit(&work);
+}
+
+static void bar_results(const tspec_pending_t *pending, const tspec_func_t *func) {
+  for (int i = 0; i < func->nresults; i++) {
+    const tspec_result_t *result = &func->results[i];
+    facts_t *facts = facts_of(pending, result->value);
+    want(pending, &facts->wants,
+         result->sharding != NULL ? result->sharding : result->value->sharding);
+    facts->barred = true;
+  }
+}
+
+// ---- backward: what is written ----------------------------------------------------------------
 
 static void ask(const tspec_pending_t *pending, const tspec_value_t *value, set_t wanted) {
   facts_t *facts = facts_of(pending, value);
-  facts->asked = join(pending->arena, facts->asked, intersect(pending->arena, wanted, facts->may));
+  facts->asked =
+      tspec_pending_set_join(pending->arena, facts->asked,
+                             tspec_pending_set_intersect(pending->arena, wanted, facts->may));
 }
 
 static void ask_operands(const tspec_pending_t *pending, const tspec_op_t *op) {
@@ -178,14 +267,18 @@ static void ask_operands(const tspec_pending_t *pending, const tspec_op_t *op) {
   }
   const tspec_value_t *result = op->results[0];
   facts_t *facts = facts_of(pending, result);
-  if ((tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0) {
-    ask(pending, op->operands[0], set_of(result->sharding));
+  ask(pending, result, tspec_pending_set_of(result->sharding));
+  if (facts->asked.count == 0) {
     return;
   }
-  ask(pending, result, set_of(result->sharding));
-  set_t through = subtract(pending->arena, facts->asked, facts->own.axes, facts->own.count);
+  if (is_identity(op)) {
+    ask(pending, op->operands[0], facts->asked);
+    return;
+  }
+  set_t own = facts->alone.own;
+  set_t through = tspec_pending_set_subtract(pending->arena, facts->asked, own.axes, own.count);
   for (int i = 0; i < op->noperands; i++) {
-    if (facts->entry == i || facts->entry == op->noperands) {
+    if (tspec_pending_enters_by(pending, op, i)) {
       ask(pending, op->operands[i], through);
     }
   }
@@ -193,53 +286,63 @@ static void ask_operands(const tspec_pending_t *pending, const tspec_op_t *op) {
 
 // ---- forward: what will be --------------------------------------------------------------------
 
+// What the operands bring along of what may pass.
+static set_t brought(const tspec_pending_t *pending, const tspec_op_t *op) {
+  const facts_t *facts = facts_of(pending, op->results[0]);
+  set_t through = {0};
+  for (int i = 0; i < op->noperands; i++) {
+    if (tspec_pending_enters_by(pending, op, i)) {
+      set_t seen = facts_of(pending, op->operands[i])->seen;
+      seen = tspec_pending_set_intersect(pending->arena, seen, facts->through);
+      through = tspec_pending_set_join(pending->arena, through, seen);
+    }
+  }
+  return through;
+}
+
 static void settle(const tspec_pending_t *pending, const tspec_op_t *op) {
-  tspec_arena_t *arena = pending->arena;
   if (op->nresults != 1) {
     return;
   }
+  tspec_arena_t *arena = pending->arena;
   facts_t *facts = facts_of(pending, op->results[0]);
-  if ((tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0) {
-    facts->asked = set_of(op->results[0]->sharding);
-    return;
+  bool is_asked = facts->asked.count > 0;
+  if (is_asked || facts->enters) {
+    facts->entering = brought(pending, op);
   }
-  set_t own = intersect(arena, facts->own, facts->asked);
-  set_t through = subtract(arena, facts->asked, facts->own.axes, facts->own.count);
-  for (int i = 0; i < op->noperands; i++) {
-    if (facts->entry == i || facts->entry == op->noperands) {
-      through = intersect(arena, through, facts_of(pending, op->operands[i])->asked);
-    }
+  if (is_asked) {
+    facts->entering = tspec_pending_set_intersect(arena, facts->entering, facts->asked);
   }
-  facts->asked = facts->entry < 0 ? own : join(arena, own, through);
+  bool enters = facts->entering.count > 0;
+  if (is_asked || facts->stays) {
+    facts->seen = tspec_pending_set_join(arena, enters ? facts->joined.own : facts->alone.own,
+                                         facts->entering);
+  }
+  if (is_asked) {
+    facts->seen = tspec_pending_set_intersect(arena, facts->seen, facts->asked);
+  }
 }
 
-// ---- reading ----------------------------------------------------------------------------------
-
-static bool says_pending(const tspec_func_t *func) {
-  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
-    for (int i = 0; i < op->nresults; i++) {
-      if (op->results[i]->sharding->npending > 0) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
+// ---- the whole --------------------------------------------------------------------------------
 
 const tspec_pending_t *tspec_pending_analyze(tspec_arena_t *arena, const tspec_program_t *program,
-                                             tspec_func_t *func) {
+                                             tspec_func_t *func, bool travel) {
   tspec_pending_t *pending = TSPEC_ARENA_NEW(arena, tspec_pending_t, 1);
-  *pending = (tspec_pending_t){.arena = arena, .program = program, .any = says_pending(func)};
-  int nvalues = tspec_func_number(func);
-  if (!pending->any) {
-    return pending;
+  *pending =
+      (tspec_pending_t){.arena = arena, .program = program, .nvalues = tspec_func_number(func)};
+  pending->facts = TSPEC_ARENA_NEW(arena, facts_t, pending->nvalues);
+  for (int i = 0; i < func->nargs; i++) {
+    facts_of(pending, func->args[i].value)->entry = -1;
   }
-  pending->facts = TSPEC_ARENA_NEW(arena, facts_t, nvalues);
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     find_possible(pending, op);
   }
+  bar_results(pending, func);
   for (const tspec_op_t *op = func->last; op != NULL; op = op->prev) {
     ask_operands(pending, op);
+  }
+  if (travel) {
+    tspec_pending_travel(pending, func);
   }
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     settle(pending, op);
@@ -247,34 +350,41 @@ const tspec_pending_t *tspec_pending_analyze(tspec_arena_t *arena, const tspec_p
   return pending;
 }
 
+// ---- reading ----------------------------------------------------------------------------------
+
+// Split as `sharding` but for the axes of the set, and pending over these.
 static const tspec_sharding_t *with_set(const tspec_pending_t *pending,
                                         const tspec_sharding_t *sharding, set_t set,
                                         tspec_arena_t *arena) {
   return tspec_sharding_with_pending(arena, &pending->program->mesh,
-                                     tspec_sharding_complete(arena, sharding), set.kind, set.axes,
-                                     set.count);
+                                     tspec_pending_set_strip(arena, sharding, set), set.kind,
+                                     set.axes, set.count);
 }
 
-const tspec_sharding_t *tspec_pending_kept(const tspec_pending_t *pending,
+const tspec_sharding_t *tspec_pending_made(const tspec_pending_t *pending,
                                            const tspec_value_t *value, tspec_arena_t *arena) {
-  set_t none = {0};
-  return with_set(pending, value->sharding, pending->any ? facts_of(pending, value)->asked : none,
-                  arena);
+  return with_set(pending, value->sharding, facts_of(pending, value)->entering, arena);
 }
 
 const tspec_sharding_t *tspec_pending_wanted(const tspec_pending_t *pending,
                                              const tspec_value_t *value, tspec_arena_t *arena) {
-  if (!pending->any) {
+  set_t seen = facts_of(pending, value)->seen;
+  if (seen.count == 0) {
     return value->sharding;
   }
-  set_t wanted = join(pending->arena, set_of(value->sharding), facts_of(pending, value)->asked);
+  set_t wanted =
+      tspec_pending_set_join(pending->arena, tspec_pending_set_of(value->sharding), seen);
   return with_set(pending, value->sharding, wanted, arena);
 }
 
-bool tspec_pending_may_enter(const tspec_pending_t *pending, const tspec_op_t *op, int index) {
-  if (!pending->any || op->nresults != 1) {
-    return false;
+const tspec_sharding_t *tspec_pending_entering(const tspec_pending_t *pending, const tspec_op_t *op,
+                                               int index, const tspec_sharding_t *sharding,
+                                               tspec_arena_t *arena) {
+  if (op->nresults != 1) {
+    return tspec_sharding_complete(arena, sharding);
   }
-  const facts_t *facts = facts_of(pending, op->results[0]);
-  return facts->entry == index || facts->entry == op->noperands;
+  set_t entering = facts_of(pending, op->results[0])->entering;
+  return tspec_pending_enters_by(pending, op, index)
+             ? with_set(pending, sharding, entering, arena)
+             : tspec_pending_set_strip(arena, sharding, entering);
 }

@@ -1,5 +1,5 @@
-// Which values may stay pending: a reduction moves along linear ops up to a value that is written
-// as pending.
+// Which values stay pending: a reduction moves along linear ops to where it sends the fewest bytes,
+// and up to a value that is written as pending.
 #ifndef TSPEC_PASSES_PENDING_H
 #define TSPEC_PASSES_PENDING_H
 
@@ -12,20 +12,27 @@
 typedef struct tspec_pending_t tspec_pending_t;
 
 /// Works out, forward, over which axes each value could be pending (split reductions, and linear
-/// ops on what could be), then, backward from constraints with pending axes, over which it should
-/// be. All values have shardings. Numbers the function's values. Ownership: in `arena`.
+/// ops on what could be), backward from constraints with pending axes over which it should be, and,
+/// if `travel`, where else reductions cost the least bytes (passes/travel.c). bf16 and f16, and
+/// sums that accumulate in another dtype than their result's, stay pending only where that is
+/// written: each further op on partial results would round them once more. All values have
+/// shardings. Numbers the function's values. Ownership: in `arena`.
 const tspec_pending_t *tspec_pending_analyze(tspec_arena_t *arena, const tspec_program_t *program,
-                                             tspec_func_t *func);
+                                             tspec_func_t *func, bool travel);
 
-/// The sharding of the op's result `value`, pending over what comes out of the op and is asked for.
+/// How the op's result `value` should come out of the op: split as propagated, and pending over
+/// what its operands bring along; those axes split nothing. Its own split reductions come on top.
 /// In `arena`.
-const tspec_sharding_t *tspec_pending_kept(const tspec_pending_t *pending,
+const tspec_sharding_t *tspec_pending_made(const tspec_pending_t *pending,
                                            const tspec_value_t *value, tspec_arena_t *arena);
-/// The same, and over what its own sharding says: how its readers find it. In `arena`.
+/// How readers find the value: as propagated, and pending over what stays so. In `arena`.
 const tspec_sharding_t *tspec_pending_wanted(const tspec_pending_t *pending,
                                              const tspec_value_t *value, tspec_arena_t *arena);
 
-/// True if `op` may read its operand `index` while that is pending (over what its result keeps).
-bool tspec_pending_may_enter(const tspec_pending_t *pending, const tspec_op_t *op, int index);
+/// How the op should find its operand `index`, which is split as `sharding`: pending over what it
+/// or others bring along (a complete one is made so), and not split over that. In `arena`.
+const tspec_sharding_t *tspec_pending_entering(const tspec_pending_t *pending, const tspec_op_t *op,
+                                               int index, const tspec_sharding_t *sharding,
+                                               tspec_arena_t *arena);
 
 #endif

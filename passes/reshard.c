@@ -162,14 +162,12 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
   tspec_type_t *types = TSPEC_ARENA_NEW(&work, tspec_type_t, ntensors);
   for (int i = 0; i < op->nresults; i++) {
     wanted[i] = tspec_pending_wanted(pass->pending, op->results[i], pass->arena);
-    shardings[op->noperands + i] = tspec_pending_kept(pass->pending, op->results[i], pass->arena);
+    shardings[op->noperands + i] = tspec_pending_made(pass->pending, op->results[i], pass->arena);
     types[op->noperands + i] = op->results[i]->type;
   }
   for (int i = 0; i < op->noperands; i++) {
-    const tspec_sharding_t *own = op->operands[i]->sharding;
-    shardings[i] = tspec_pending_may_enter(pass->pending, op, i)
-                       ? own
-                       : tspec_sharding_complete(pass->arena, own);
+    shardings[i] =
+        tspec_pending_entering(pass->pending, op, i, op->operands[i]->sharding, pass->arena);
     types[i] = op->operands[i]->type;
   }
   const tspec_mesh_t *mesh = &pass->program->mesh;
@@ -198,7 +196,8 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
 static void fit_identity(reshard_t *pass, tspec_op_t *op) {
   tspec_value_t *result = op->results[0];
   pass->decision = NULL;
-  tspec_value_t *placed = convert(pass, op->operands[0], result->sharding, op, op);
+  const tspec_sharding_t *wanted = tspec_pending_wanted(pass->pending, result, pass->arena);
+  tspec_value_t *placed = convert(pass, op->operands[0], wanted, op, op);
   if (placed->name == NULL) {
     placed->name = result->name;
   }
@@ -329,7 +328,7 @@ static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
                     .program = run->program,
                     .func = func,
                     .arena = run->program->arena,
-                    .pending = tspec_pending_analyze(run->scratch, run->program, func)};
+                    .pending = tspec_pending_analyze(run->scratch, run->program, func, true)};
   for (int i = 0; i < func->nargs; i++) {
     note_value(&pass, func->args[i].value);
   }

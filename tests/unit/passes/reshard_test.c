@@ -36,19 +36,13 @@ Test(reshard, partials_are_added_and_reduced_once_if_the_sum_is_written_as_pendi
          "dot dot add all_reduce relu", "all_reduce [-, -] 144");
 }
 
-Test(reshard, partials_are_reduced_where_they_arise_otherwise) {
-  expect(TWO_DOTS "s = add d e\n"
-                  "r = relu s\n"
-                  "result r @ [-, -]\n",
-         "dot all_reduce dot all_reduce add relu", "all_reduce [-, -] 144; all_reduce [-, -] 144");
-}
-
 Test(reshard, a_complete_addend_is_not_summed_once_per_rank) {
   expect(TWO_DOTS "s = add d b\n"
                   "p = constraint s sharding={[-, -] sum(model)}\n"
                   "r = relu p\n"
                   "result r @ [-, -]\n",
-         "dot all_reduce add relu", "all_reduce [-, -] 144");
+         "dot make_pending add all_reduce relu",
+         "make_pending [-, -] sum(model); all_reduce [-, -] 144");
 }
 
 Test(reshard, a_pending_value_is_scaled_before_it_is_reduced) {

@@ -1,0 +1,65 @@
+#include "passes/wire.h"
+
+#include "passes/steps.h"
+
+int64_t tspec_wire_add(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static double largest_bandwidth(const tspec_mesh_t *mesh) {
+  double largest = 0;
+  for (int i = 0; i < mesh->naxes; i++) {
+    double stated = mesh->axes[i].bytes_per_second;
+    largest = stated > largest ? stated : largest;
+  }
+  return largest;
+}
+
+static int64_t step_cost(const tspec_mesh_t *mesh, tspec_type_t type, const tspec_step_t *step) {
+  int64_t bytes = tspec_step_cost_bytes(mesh, type, step);
+  double largest = largest_bandwidth(mesh);
+  double slowest = largest;
+  for (int i = 0; i < step->naxes; i++) {
+    double stated = mesh->axes[step->axes[i].axis].bytes_per_second;
+    slowest = stated > 0 && stated < slowest ? stated : slowest;
+  }
+  if (slowest == largest) {
+    return bytes;
+  }
+  double weighed = (double)bytes * (largest / slowest);
+  return weighed < (double)INT64_MAX ? (int64_t)weighed : INT64_MAX;
+}
+
+int64_t tspec_wire_steps(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t steps) {
+  int64_t sum = 0;
+  for (int i = 0; i < steps.count; i++) {
+    sum = tspec_wire_add(sum, step_cost(mesh, type, &steps.items[i]));
+  }
+  return sum;
+}
+
+int64_t tspec_wire_conversion(const tspec_mesh_t *mesh, tspec_type_t type,
+                              const tspec_sharding_t *from, const tspec_sharding_t *to) {
+  if (tspec_sharding_same_layout(from, to)) {
+    return 0;
+  }
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  int64_t cost = tspec_wire_steps(mesh, type, tspec_reshard_decompose(&work, mesh, type, from, to));
+  tspec_arena_deinit(&work);
+  return cost;
+}
+
+int64_t tspec_wire_program(const tspec_program_t *program) {
+  int64_t sum = 0;
+  for (int i = 0; i < program->nfuncs; i++) {
+    for (const tspec_op_t *op = program->funcs[i]->first; op != NULL; op = op->next) {
+      if (tspec_op_is_step(op)) {
+        tspec_step_t step = tspec_step_of_op(op);
+        sum = tspec_wire_add(sum, step_cost(&program->mesh, op->operands[0]->type, &step));
+      }
+    }
+  }
+  return sum;
+}
