@@ -130,6 +130,12 @@ static void bar_operands(const tspec_pending_t *pending, const tspec_op_t *op,
   }
 }
 
+// A constraint does, a barrier does not.
+static bool passes_partials(const tspec_op_t *op, tspec_reduce_t kind, tspec_arena_t *work) {
+  tspec_op_view_t view = tspec_op_view(op, work);
+  return tspec_op_linear(&view, kind) != TSPEC_LINEAR_NONE;
+}
+
 static void find_identity(const tspec_pending_t *pending, const tspec_op_t *op,
                           tspec_arena_t *work) {
   const tspec_sharding_t *sharding = op->results[0]->sharding;
@@ -138,7 +144,7 @@ static void find_identity(const tspec_pending_t *pending, const tspec_op_t *op,
   facts->alone.computed = facts->joined.computed = keep(pending, sharding);
   if (sharding->npending > 0) {
     facts->alone.own = facts->may = tspec_pending_set_of(sharding);
-  } else if (read->may.count > 0) {
+  } else if (read->may.count > 0 && passes_partials(op, read->may.kind, work)) {
     facts->entry = 0;
     facts->through = facts->may = read->may;
     facts->joined.computed = keep(pending, tspec_pending_set_strip(work, sharding, facts->through));

@@ -94,6 +94,13 @@ Test(travel, a_complete_constraint_lets_partials_pass) {
          "dot reduce all_reduce", "all_reduce [] 6");
 }
 
+Test(travel, a_barrier_needs_a_complete_value) {
+  expect(PARTIALS "c = barrier d\n"
+                  "m = reduce c kind=sum dims=0,1\n"
+                  "result m @ []\n",
+         "dot all_reduce reduce", "all_reduce [-, -] 144");
+}
+
 Test(travel, what_is_written_as_pending_travels_on) {
   expect(PARTIALS "p = constraint d sharding={[-, -] sum(model)}\n"
                   "m = reduce p kind=sum dims=0,1\n"
