@@ -24,7 +24,7 @@ static const tspec_seed_t *seed_of(const tspec_explained_t *explained, int seed)
 /// " <- w1 dim 1 <- rule "mlp -> model" (gpt.tspec:9)": what has a name on the way.
 static void put_chain(const tspec_explained_t *explained, const tspec_reason_t *reason,
                       const tspec_chain_t *chain, tspec_buf_t *buf) {
-  int end = tspec_explain_chain_seed(explained->explain, chain);
+  int end = chain->seed;
   for (int i = 1; i < chain->count; i++) {
     const tspec_chain_step_t *step = &chain->steps[i];
     if (i + 1 == chain->count || tspec_explained_name(explained, step->value) != NULL) {

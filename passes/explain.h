@@ -63,6 +63,7 @@ typedef struct tspec_chain_step_t {
 typedef struct tspec_chain_t {
   int count;
   const tspec_chain_step_t *steps; ///< from the effect to where it was said
+  int seed;                        ///< in which it ends, or -1
 } tspec_chain_t;
 
 typedef struct tspec_explain_t tspec_explain_t;
@@ -100,8 +101,6 @@ typedef struct tspec_chain_request_t {
 void tspec_explain_chains(tspec_explain_t *explain, int count, tspec_chain_request_t *requests,
                           tspec_arena_t *arena);
 
-/// The seed that a chain ends in, or -1.
-int tspec_explain_chain_seed(const tspec_explain_t *explain, const tspec_chain_t *chain);
 /// The reason that holds with nothing left out: where the records of the whole program lead to.
 int tspec_explain_recorded(tspec_explain_t *explain, int effect, const tspec_reasons_t *reasons);
 

@@ -64,20 +64,15 @@ static void walk_back(walk_t *walk, const tspec_effect_t *effect) {
   }
 }
 
-tspec_chain_t tspec_explain_walk(const tspec_explain_t *explain, const tspec_prop_map_t *map,
-                                 int effect, tspec_arena_t *arena) {
-  walk_t walk = {.graph = map->graph, .causes = tspec_prop_causes(map->graph), .arena = arena};
-  walk_back(&walk, &explain->effects.items[effect]);
-  return (tspec_chain_t){(int)walk.steps.count, walk.steps.items};
-}
-
-int tspec_explain_chain_seed(const tspec_explain_t *explain, const tspec_chain_t *chain) {
-  const tspec_prop_graph_t *graph = explain->map->graph;
-  const tspec_chain_step_t *last = chain->count == 0 ? NULL : &chain->steps[chain->count - 1];
-  int root = last == NULL ? -1 : tspec_prop_cause_value(graph, last->value);
-  for (int i = 0; last != NULL && i < (int)explain->seeds.count; i++) {
+/// The seed where a chain ends in this run, or -1. Which values share one sharding is the run's:
+/// two that are told differently do not share it, but they do where one of them is told nothing.
+static int last_seed(const tspec_explain_t *explain, const tspec_prop_graph_t *graph,
+                     const uint64_t *seeds, const tspec_chain_step_t *last) {
+  int root = tspec_prop_cause_value(graph, last->value);
+  for (int i = 0; i < (int)explain->seeds.count; i++) {
     const tspec_seed_t *seed = &explain->seeds.items[i];
-    if (seed->dim == last->dim && tspec_axis_overlap(seed->axis, last->axis) &&
+    bool kept = seeds == NULL || tspec_seed_set_has(seeds, i);
+    if (kept && seed->dim == last->dim && tspec_axis_overlap(seed->axis, last->axis) &&
         tspec_prop_cause_value(graph, seed->value) == root) {
       return i;
     }
@@ -85,11 +80,19 @@ int tspec_explain_chain_seed(const tspec_explain_t *explain, const tspec_chain_t
   return -1;
 }
 
+tspec_chain_t tspec_explain_walk(const tspec_explain_t *explain, const tspec_prop_map_t *map,
+                                 const uint64_t *seeds, int effect, tspec_arena_t *arena) {
+  walk_t walk = {.graph = map->graph, .causes = tspec_prop_causes(map->graph), .arena = arena};
+  walk_back(&walk, &explain->effects.items[effect]);
+  int count = (int)walk.steps.count;
+  int seed = count == 0 ? -1 : last_seed(explain, map->graph, seeds, &walk.steps.items[count - 1]);
+  return (tspec_chain_t){count, walk.steps.items, seed};
+}
+
 int tspec_explain_recorded(tspec_explain_t *explain, int effect, const tspec_reasons_t *reasons) {
   tspec_arena_t work;
   tspec_arena_init(&work);
-  tspec_chain_t chain = tspec_explain_walk(explain, explain->map, effect, &work);
-  int seed = tspec_explain_chain_seed(explain, &chain);
+  int seed = tspec_explain_walk(explain, explain->map, NULL, effect, &work).seed;
   tspec_arena_deinit(&work);
   for (int i = 0; i < reasons->count; i++) {
     for (int k = 0; k < reasons->items[i].nseeds; k++) {
@@ -162,20 +165,21 @@ static void reach_sources(reach_t *reach, int index) {
   }
 }
 
-static bool is_of_reason(const reach_t *reach, const tspec_cause_t *cause) {
+/// The seed of the reason where a record says so, or -1.
+static int seed_of_reason(const reach_t *reach, const tspec_cause_t *cause) {
   const tspec_prop_graph_t *graph = reach->map->graph;
   for (int i = 0; cause->kind == TSPEC_CAUSE_ANNOTATION && i < reach->reason->nseeds; i++) {
     const tspec_seed_t *seed = &reach->explain->seeds.items[reach->reason->seeds[i]];
     if (seed->dim == cause->dim && tspec_axis_overlap(seed->axis, cause->axis) &&
         tspec_prop_cause_value(graph, seed->value) == cause->value) {
-      return true;
+      return reach->reason->seeds[i];
     }
   }
-  return false;
+  return -1;
 }
 
-/// The chain from the start to a record that was reached.
-static tspec_chain_t chain_to(const reach_t *reach, int last, tspec_arena_t *arena) {
+/// The chain from the start to a record that was reached, which is where `seed` stands.
+static tspec_chain_t chain_to(const reach_t *reach, int last, int seed, tspec_arena_t *arena) {
   const tspec_causes_t *causes = tspec_prop_causes(reach->map->graph);
   int count = 1;
   for (int i = last; reach->prev[i] != FROM_START; i = reach->prev[i] - 1) {
@@ -187,7 +191,7 @@ static tspec_chain_t chain_to(const reach_t *reach, int last, tspec_arena_t *are
     const tspec_cause_t *cause = &causes->causes.items[i];
     steps[--at] = step_of(reach->map->graph, cause, reach->values[i], cause->axis);
   }
-  return (tspec_chain_t){count, steps};
+  return (tspec_chain_t){count, steps, seed};
 }
 
 /// False if no record leads to a seed of the reason.
@@ -204,25 +208,24 @@ static bool walk_to_reason(const tspec_explain_t *explain, const tspec_prop_map_
                    .values = TSPEC_ARENA_NEW(&work, int, causes->causes.count),
                    .queue = TSPEC_ARENA_NEW(&work, int, causes->causes.count)};
   reach_records(&reach, effect->value, effect->dim, effect->axis, FROM_START);
-  bool found = false;
-  for (int i = 0; i < reach.nqueued && !found; i++) {
-    found = is_of_reason(&reach, &causes->causes.items[reach.queue[i]]);
-    if (found) {
-      request->chain = chain_to(&reach, reach.queue[i], arena);
+  int seed = -1;
+  for (int i = 0; i < reach.nqueued && seed < 0; i++) {
+    seed = seed_of_reason(&reach, &causes->causes.items[reach.queue[i]]);
+    if (seed >= 0) {
+      request->chain = chain_to(&reach, reach.queue[i], seed, arena);
     } else {
       reach_sources(&reach, reach.queue[i]);
     }
   }
   tspec_arena_deinit(&work);
-  return found;
+  return seed >= 0;
 }
 
-static bool ends_in_reason(const tspec_explain_t *explain, const tspec_chain_request_t *request) {
+static bool ends_in_reason(const tspec_chain_request_t *request) {
   const tspec_reason_t *reason = &request->reasons->items[request->reason];
-  int seed = tspec_explain_chain_seed(explain, &request->chain);
   bool ends = false;
   for (int i = 0; i < reason->nseeds; i++) {
-    ends = ends || reason->seeds[i] == seed;
+    ends = ends || reason->seeds[i] == request->chain.seed;
   }
   return ends;
 }
@@ -233,8 +236,8 @@ static void walk_all(tspec_explain_t *explain, const uint64_t *seeds, int first,
   tspec_arena_init(&work);
   const tspec_prop_map_t *map = tspec_explain_run(explain, seeds, &work);
   for (int i = first; i >= 0; i = next[i]) {
-    requests[i].chain = tspec_explain_walk(explain, map, requests[i].effect, arena);
-    if (!ends_in_reason(explain, &requests[i])) {
+    requests[i].chain = tspec_explain_walk(explain, map, seeds, requests[i].effect, arena);
+    if (!ends_in_reason(&requests[i])) {
       walk_to_reason(explain, map, &requests[i], arena);
     }
   }
@@ -252,7 +255,7 @@ void tspec_explain_chains(tspec_explain_t *explain, int count, tspec_chain_reque
   for (int i = count - 1; i >= 0; i--) { // numbers + 1
     const tspec_trial_t *trial = &explain->trials.items[trials[i]];
     requests[i].chain = trial->chain;
-    if (trial->effect != requests[i].effect || !ends_in_reason(explain, &requests[i])) {
+    if (trial->effect != requests[i].effect || !ends_in_reason(&requests[i])) {
       next[i] = first[trials[i]] - 1;
       first[trials[i]] = i + 1;
     }

@@ -138,9 +138,9 @@ static tspec_trial_t try_seeds(tspec_explain_t *explain, const uint64_t *seeds, 
       bits[i / 64] |= UINT64_C(1) << (i % 64);
     }
   }
-  tspec_trial_t trial = {tspec_seed_set_copy(explain, seeds), bits, effect, {0}};
+  tspec_trial_t trial = {tspec_seed_set_copy(explain, seeds), bits, effect, {.seed = -1}};
   if (tspec_seed_set_has(bits, effect)) {
-    trial.chain = tspec_explain_walk(explain, map, effect, explain->arena);
+    trial.chain = tspec_explain_walk(explain, map, seeds, effect, explain->arena);
   }
   tspec_arena_deinit(&work);
   return trial;

@@ -36,9 +36,9 @@ tspec_prop_map_t *tspec_explain_run(tspec_explain_t *explain, const uint64_t *se
                                     tspec_arena_t *arena);
 /// The trial of a set, an index into `trials`: run at most once. `effect`: what it is for.
 int tspec_explain_trial(tspec_explain_t *explain, const uint64_t *seeds, int effect);
-/// How an effect came about in a run, in `arena`.
+/// How an effect came about in a run with these seeds (NULL: all), in `arena`.
 tspec_chain_t tspec_explain_walk(const tspec_explain_t *explain, const tspec_prop_map_t *map,
-                                 int effect, tspec_arena_t *arena);
+                                 const uint64_t *seeds, int effect, tspec_arena_t *arena);
 /// True if the effect is there with these seeds.
 bool tspec_explain_holds(tspec_explain_t *explain, const uint64_t *seeds, int effect);
 

@@ -1,7 +1,5 @@
 #include "passes/wire.h"
 
-#include "passes/steps.h"
-
 int64_t tspec_wire_add(int64_t a, int64_t b) {
   int64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
@@ -49,17 +47,4 @@ int64_t tspec_wire_conversion(const tspec_mesh_t *mesh, tspec_type_t type,
   int64_t cost = tspec_wire_steps(mesh, type, tspec_reshard_decompose(&work, mesh, type, from, to));
   tspec_arena_deinit(&work);
   return cost;
-}
-
-int64_t tspec_wire_program(const tspec_program_t *program) {
-  int64_t sum = 0;
-  for (int i = 0; i < program->nfuncs; i++) {
-    for (const tspec_op_t *op = program->funcs[i]->first; op != NULL; op = op->next) {
-      if (tspec_op_is_step(op)) {
-        tspec_step_t step = tspec_step_of_op(op);
-        sum = tspec_wire_add(sum, step_cost(&program->mesh, op->operands[0]->type, &step));
-      }
-    }
-  }
-  return sum;
 }

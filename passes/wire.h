@@ -17,9 +17,6 @@ int64_t tspec_wire_steps(const tspec_mesh_t *mesh, tspec_type_t type, tspec_step
 int64_t tspec_wire_conversion(const tspec_mesh_t *mesh, tspec_type_t type,
                               const tspec_sharding_t *from, const tspec_sharding_t *to);
 
-/// The same of all collectives of a program at the local level, each once.
-int64_t tspec_wire_program(const tspec_program_t *program);
-
 /// Sum of costs, at most INT64_MAX.
 int64_t tspec_wire_add(int64_t a, int64_t b);
 

@@ -182,8 +182,8 @@ static void set_removed(bool *removed, const tspec_reason_t *reason, bool value)
 static bool is_chain(const truth_t *truth, const tspec_chain_request_t *request) {
   const tspec_chain_t *chain = &request->chain;
   const tspec_effect_t *effect = tspec_explain_effect(truth->explain, request->effect);
-  return tspec_explain_chain_seed(truth->explain, chain) >= 0 &&
-         chain->steps[0].value == effect->value && chain->steps[0].dim == effect->dim;
+  return chain->seed >= 0 && chain->steps[0].value == effect->value &&
+         chain->steps[0].dim == effect->dim;
 }
 
 static void check_chains(truth_t *truth, int effect, const tspec_reasons_t *reasons) {
