@@ -3,7 +3,6 @@
 #include "ir/shard/choose.h"
 #include "ir/shard/decompose.h"
 #include "passes/pending_internal.h"
-#include "passes/wire.h"
 
 typedef tspec_pending_set_t set_t;
 typedef tspec_pending_facts_t facts_t;
@@ -159,7 +158,7 @@ static set_t set_of_choice(const tspec_choice_t *choice) {
 
 static int64_t conversion_cost(const tspec_pending_t *pending, const tspec_value_t *value,
                                const tspec_sharding_t *wanted) {
-  return tspec_wire_conversion(&pending->program->mesh, value->type, value->sharding, wanted);
+  return tspec_wire_conversion(pending->wire, value->type, value->sharding, wanted);
 }
 
 // Finds what can pass the op and how it then has to be split. An op that would have more to compute
@@ -334,8 +333,10 @@ static void settle(const tspec_pending_t *pending, const tspec_op_t *op) {
 const tspec_pending_t *tspec_pending_analyze(tspec_arena_t *arena, const tspec_program_t *program,
                                              tspec_func_t *func, bool travel) {
   tspec_pending_t *pending = TSPEC_ARENA_NEW(arena, tspec_pending_t, 1);
-  *pending =
-      (tspec_pending_t){.arena = arena, .program = program, .nvalues = tspec_func_number(func)};
+  tspec_wire_t *wire = TSPEC_ARENA_NEW(arena, tspec_wire_t, 1);
+  *wire = (tspec_wire_t){.mesh = &program->mesh, .arena = arena};
+  *pending = (tspec_pending_t){
+      .arena = arena, .program = program, .wire = wire, .nvalues = tspec_func_number(func)};
   pending->facts = TSPEC_ARENA_NEW(arena, facts_t, pending->nvalues);
   for (int i = 0; i < func->nargs; i++) {
     facts_of(pending, func->args[i].value)->entry = -1;

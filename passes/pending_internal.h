@@ -4,6 +4,7 @@
 
 #include "passes/pending.h"
 #include "passes/pending_sets.h"
+#include "passes/wire.h"
 
 /// Ways in which readers want a value that are told apart; more are seldom, and ignored.
 enum { TSPEC_PENDING_MAX_WANTS = 3 };
@@ -40,6 +41,7 @@ typedef struct tspec_pending_facts_t {
 struct tspec_pending_t {
   tspec_arena_t *arena;
   const tspec_program_t *program;
+  tspec_wire_t *wire;
   int nvalues;
   tspec_pending_facts_t *facts; ///< by value id
 };

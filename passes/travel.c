@@ -12,7 +12,6 @@
 // take, and one to the sink if any needs it complete.
 #include "passes/cut.h"
 #include "passes/pending_internal.h"
-#include "passes/wire.h"
 
 typedef tspec_pending_set_t set_t;
 typedef tspec_pending_facts_t facts_t;
@@ -55,11 +54,12 @@ static int64_t moving_cost(const travel_t *travel, const tspec_value_t *value,
   if (wants->count == 1) {
     placed = from; // moved once
   } else {
-    cost = tspec_wire_conversion(travel->mesh, value->type, from, placed);
+    cost = tspec_wire_conversion(travel->pending->wire, value->type, from, placed);
   }
   for (int i = 0; i < wants->count; i++) {
     const tspec_sharding_t *wanted = with_set(travel, wants->items[i], found, &work);
-    cost = tspec_wire_add(cost, tspec_wire_conversion(travel->mesh, value->type, placed, wanted));
+    cost = tspec_wire_add(
+        cost, tspec_wire_conversion(travel->pending->wire, value->type, placed, wanted));
   }
   tspec_arena_deinit(&work);
   return cost;
@@ -71,8 +71,8 @@ static int64_t reducing_cost(const travel_t *travel, const tspec_value_t *value)
   tspec_arena_init(&work);
   const tspec_sharding_t *from =
       with_set(travel, value->sharding, facts_of(travel, value)->asked, &work);
-  int64_t cost =
-      tspec_wire_conversion(travel->mesh, value->type, from, tspec_sharding_complete(&work, from));
+  int64_t cost = tspec_wire_conversion(travel->pending->wire, value->type, from,
+                                       tspec_sharding_complete(&work, from));
   tspec_arena_deinit(&work);
   return cost;
 }
