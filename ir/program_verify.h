@@ -12,6 +12,7 @@ typedef struct tspec_verifier_t {
   tspec_arena_t *kept;      ///< of the whole program
   tspec_names_t params;     ///< by path, while a program is checked
   tspec_names_t groups;     ///< by number: the first value of each group
+  tspec_names_t reshapes;   ///< local ones that are right, by types and shardings as text
   const tspec_func_t *func; ///< in work, or NULL
   const tspec_op_t *op;     ///< in work, or NULL
   bool ok;

@@ -1,5 +1,7 @@
 // Whether each rank can compute its blocks of an op's results from its blocks of the operands, and
 // whether collectives have at their axes what they need.
+#include <string.h>
+
 #include "ir/program_steps.h"
 #include "ir/program_verify.h"
 #include "ir/shard/axes.h"
@@ -158,12 +160,26 @@ static bool next_rank(const tspec_mesh_t *mesh, const bool *used, int64_t *coord
   return true;
 }
 
+static const char *reshape_key(tspec_verifier_t *verifier, const tspec_value_t *in,
+                               const tspec_value_t *out) {
+  tspec_arena_t *scratch = &verifier->scratch;
+  const tspec_mesh_t *mesh = &verifier->program->mesh;
+  return tspec_arena_printf(scratch, "%s %s %s %s", tspec_type_print(scratch, in->type),
+                            tspec_sharding_print(scratch, mesh, in->sharding),
+                            tspec_type_print(scratch, out->type),
+                            tspec_sharding_print(scratch, mesh, out->sharding));
+}
+
 // Both blocks list their elements in increasing order, so the local reshape is right if they are
 // the same ones.
 static void check_same_elements(tspec_verifier_t *verifier, const tspec_op_t *op) {
   const tspec_mesh_t *mesh = &verifier->program->mesh;
   const tspec_value_t *in = op->operands[0];
   const tspec_value_t *out = op->results[0];
+  const char *key = reshape_key(verifier, in, out);
+  if (tspec_names_get(&verifier->reshapes, key) != NULL) {
+    return;
+  }
   bool *used = TSPEC_ARENA_NEW(&verifier->scratch, bool, mesh->naxes);
   int64_t *coordinates = TSPEC_ARENA_NEW(&verifier->scratch, int64_t, mesh->naxes);
   mark_axes(in->sharding, used);
@@ -181,6 +197,8 @@ static void check_same_elements(tspec_verifier_t *verifier, const tspec_op_t *op
       return;
     }
   } while (next_rank(mesh, used, coordinates, &rank));
+  key = tspec_arena_strdup(verifier->kept, key, strlen(key));
+  tspec_names_set(verifier->kept, &verifier->reshapes, key, (void *)(uintptr_t)key);
 }
 
 // ---- pending axes ------------------------------------------------------------------------------

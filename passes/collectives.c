@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ir/base/vec.h"
 #include "ir/program_steps.h"
 
 /// The kinds that send something; a local one is no collective for the user.
@@ -36,19 +37,15 @@ bool tspec_collective_of(const tspec_program_t *program, const tspec_op_t *op,
 
 int tspec_func_collectives(const tspec_program_t *program, const tspec_func_t *func,
                            tspec_arena_t *arena, tspec_collective_use_t **out_uses) {
-  int count = 0;
+  TSPEC_VEC(tspec_collective_use_t) uses = {0};
   tspec_collective_use_t use;
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
-    count += tspec_collective_of(program, op, &use) ? 1 : 0;
-  }
-  *out_uses = TSPEC_ARENA_NEW(arena, tspec_collective_use_t, count);
-  count = 0;
-  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     if (tspec_collective_of(program, op, &use)) {
-      (*out_uses)[count++] = use;
+      TSPEC_VEC_PUSH(arena, &uses, use);
     }
   }
-  return count;
+  *out_uses = uses.items;
+  return (int)uses.count;
 }
 
 const char *tspec_collective_print(tspec_arena_t *arena, const tspec_program_t *program,

@@ -1,9 +1,10 @@
 // Cleans up collectives: equal ones of one value are one, what leads back to a value is that value,
 // chains that cost less in another form take that (an all_reduce that is only sliced becomes a
 // reduce_scatter), what nothing reads goes. Source: `propagation.md` 3.4 (Shardy).
-#include "ir/shard/decompose.h"
+#include "ir/shard/axes.h"
 #include "passes/pass.h"
 #include "passes/steps.h"
+#include "passes/wire.h"
 
 // Collectives whose result is their operand, laid out otherwise; parts of operands are other
 // values.
@@ -61,17 +62,14 @@ static void share_equal(tspec_pass_run_t *run, tspec_func_t *func) {
 typedef struct chain_t {
   tspec_value_t *start;
   int length;
-  int64_t cost;
 } chain_t;
 
 // The collectives that end in `end`, as far back as nothing else reads what they make.
-static chain_t find_chain(const tspec_mesh_t *mesh, const tspec_op_t *end, const int *nreads) {
+static chain_t find_chain(const tspec_op_t *end, const int *nreads) {
   chain_t chain = {0};
   for (const tspec_op_t *op = end;;) {
-    tspec_step_t step = tspec_step_of_op(op);
     chain.start = op->operands[0];
     chain.length++;
-    chain.cost += tspec_step_cost_bytes(mesh, chain.start->type, &step);
     op = chain.start->def;
     if (op == NULL || !is_link(op) || nreads[chain.start->id] != 1) {
       return chain;
@@ -79,16 +77,36 @@ static chain_t find_chain(const tspec_mesh_t *mesh, const tspec_op_t *end, const
   }
 }
 
+static int64_t chain_cost(const tspec_mesh_t *mesh, const chain_t *chain, const tspec_op_t *end) {
+  int64_t cost = 0;
+  for (int i = 0; i < chain->length; i++) {
+    tspec_step_t step = tspec_step_of_op(end);
+    cost += tspec_step_cost_bytes(mesh, chain->start->type, &step);
+    end = end->operands[0]->def;
+  }
+  return cost;
+}
+
+// True if the op does that step; both turn the same value into the same.
+static bool is_step(const tspec_op_t *op, const tspec_step_t *step) {
+  tspec_step_t own = tspec_step_of_op(op);
+  return own.kind == step->kind && own.reduce == step->reduce &&
+         tspec_axes_equal(own.axes, own.naxes, step->axes, step->naxes);
+}
+
 // Makes the end of a chain anew from its start if that costs less, or as much in fewer steps.
-static void shorten_chain(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *end,
-                          const int *nreads) {
-  const tspec_mesh_t *mesh = &run->program->mesh;
-  chain_t chain = find_chain(mesh, end, nreads);
+static void shorten_chain(tspec_pass_run_t *run, tspec_wire_t *wire, tspec_func_t *func,
+                          tspec_op_t *end, const int *nreads) {
+  chain_t chain = find_chain(end, nreads);
   tspec_value_t *value = chain.start;
-  tspec_steps_t steps = tspec_reshard_decompose(run->program->arena, mesh, value->type,
-                                                value->sharding, end->results[0]->sharding);
-  int64_t cost = tspec_steps_cost_bytes(mesh, value->type, steps);
-  if (cost > chain.cost || (cost == chain.cost && steps.count >= chain.length)) {
+  const tspec_wire_plan_t *plan =
+      tspec_wire_plan(wire, value->type, value->sharding, end->results[0]->sharding);
+  tspec_steps_t steps = plan->steps;
+  if (chain.length == 1 && steps.count == 1 && is_step(end, &steps.items[0])) {
+    return;
+  }
+  int64_t cost = chain_cost(wire->mesh, &chain, end);
+  if (plan->bytes > cost || (plan->bytes == cost && steps.count >= chain.length)) {
     return;
   }
   for (int i = 0; i < steps.count; i++) {
@@ -111,13 +129,14 @@ static bool *find_links(tspec_pass_run_t *run, const tspec_func_t *func, const i
 }
 
 static void shorten_chains(tspec_pass_run_t *run, tspec_func_t *func) {
+  tspec_wire_t wire = {.mesh = &run->program->mesh, .arena = run->program->arena};
   int *nreads = tspec_func_count_reads(run->scratch, func);
   bool *goes_on = find_links(run, func, nreads, tspec_func_number(func));
   for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
     next = op->next;
     tspec_op_settle(op);
     if (is_link(op) && !goes_on[op->results[0]->id]) {
-      shorten_chain(run, func, op, nreads);
+      shorten_chain(run, &wire, func, op, nreads);
     }
   }
   tspec_func_settle(func);

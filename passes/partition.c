@@ -1,16 +1,16 @@
 // From whole tensors to a rank's blocks: `reshard` ops become collectives, constraints vanish, and
 // so do ops that place elements across ranks (slice, pad, concat along a split dim). All other ops
 // stay as they are; at the local level they mean "each rank computes its block".
-#include "ir/shard/decompose.h"
 #include "passes/pass.h"
 #include "passes/steps.h"
+#include "passes/wire.h"
 
 // Puts collectives in front of the conversion and gives their result to its readers.
-static void expand(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *conversion) {
+static void expand(tspec_pass_run_t *run, tspec_wire_t *wire, tspec_func_t *func,
+                   tspec_op_t *conversion) {
   tspec_value_t *value = conversion->operands[0];
   tspec_steps_t steps =
-      tspec_reshard_decompose(run->program->arena, &run->program->mesh, value->type,
-                              value->sharding, conversion->results[0]->sharding);
+      tspec_wire_plan(wire, value->type, value->sharding, conversion->results[0]->sharding)->steps;
   for (int i = 0; i < steps.count; i++) {
     value = tspec_step_emit(run, func, conversion, value, &steps.items[i])->results[0];
   }
@@ -18,13 +18,14 @@ static void expand(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *conver
 }
 
 bool tspec_pass_partition(tspec_pass_run_t *run) {
+  tspec_wire_t wire = {.mesh = &run->program->mesh, .arena = run->program->arena};
   for (int i = 0; i < run->program->nfuncs; i++) {
     tspec_func_t *func = run->program->funcs[i];
     for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
       next = op->next;
       tspec_op_settle(op);
       if ((tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0) {
-        expand(run, func, op);
+        expand(run, &wire, func, op);
       } else if (tspec_op_is_exchanged(op)) {
         tspec_op_replace(func, op, tspec_parts_emit(run, func, op)->results[0]);
       }

@@ -31,36 +31,35 @@ static int64_t step_cost(const tspec_mesh_t *mesh, tspec_type_t type, const tspe
   return weighed < (double)INT64_MAX ? (int64_t)weighed : INT64_MAX;
 }
 
-static int64_t plan_cost(const tspec_mesh_t *mesh, tspec_type_t type, const tspec_sharding_t *from,
-                         const tspec_sharding_t *to) {
-  tspec_arena_t work;
-  tspec_arena_init(&work);
-  tspec_steps_t steps = tspec_reshard_decompose(&work, mesh, type, from, to);
-  int64_t sum = 0;
-  for (int i = 0; i < steps.count; i++) {
-    sum = tspec_wire_add(sum, step_cost(mesh, type, &steps.items[i]));
+static tspec_wire_plan_t *make_plan(const tspec_wire_t *wire, tspec_type_t type,
+                                    const tspec_sharding_t *from, const tspec_sharding_t *to) {
+  tspec_wire_plan_t *plan = TSPEC_ARENA_NEW(wire->arena, tspec_wire_plan_t, 1);
+  plan->steps = tspec_reshard_decompose(wire->arena, wire->mesh, type, from, to);
+  plan->bytes = tspec_steps_cost_bytes(wire->mesh, type, plan->steps);
+  for (int i = 0; i < plan->steps.count; i++) {
+    plan->cost = tspec_wire_add(plan->cost, step_cost(wire->mesh, type, &plan->steps.items[i]));
   }
-  tspec_arena_deinit(&work);
-  return sum;
+  return plan;
 }
 
-int64_t tspec_wire_conversion(tspec_wire_t *wire, tspec_type_t type, const tspec_sharding_t *from,
-                              const tspec_sharding_t *to) {
-  if (tspec_sharding_same_layout(from, to)) {
-    return 0;
-  }
+const tspec_wire_plan_t *tspec_wire_plan(tspec_wire_t *wire, tspec_type_t type,
+                                         const tspec_sharding_t *from, const tspec_sharding_t *to) {
   tspec_arena_t work;
   tspec_arena_init(&work);
   const char *key = tspec_arena_printf(&work, "%s %s %s", tspec_type_print(&work, type),
                                        tspec_sharding_print(&work, wire->mesh, from),
                                        tspec_sharding_print(&work, wire->mesh, to));
-  int64_t *cost = tspec_names_get(&wire->known, key);
-  if (cost == NULL) {
-    cost = TSPEC_ARENA_NEW(wire->arena, int64_t, 1);
-    *cost = plan_cost(wire->mesh, type, from, to);
+  tspec_wire_plan_t *plan = tspec_names_get(&wire->known, key);
+  if (plan == NULL) {
+    plan = make_plan(wire, type, from, to);
     key = tspec_arena_strdup(wire->arena, key, strlen(key));
-    tspec_names_set(wire->arena, &wire->known, key, cost);
+    tspec_names_set(wire->arena, &wire->known, key, plan);
   }
   tspec_arena_deinit(&work);
-  return *cost;
+  return plan;
+}
+
+int64_t tspec_wire_conversion(tspec_wire_t *wire, tspec_type_t type, const tspec_sharding_t *from,
+                              const tspec_sharding_t *to) {
+  return tspec_sharding_same_layout(from, to) ? 0 : tspec_wire_plan(wire, type, from, to)->cost;
 }

@@ -7,17 +7,29 @@
 #include "ir/program.h"
 #include "ir/shard/decompose.h"
 
-/// Costs that are known already: a model has the same few conversions in each of its layers.
+/// A conversion as collectives, and what it costs.
+typedef struct tspec_wire_plan_t {
+  tspec_steps_t steps;
+  int64_t bytes; ///< that the busiest rank sends
+  int64_t cost;  ///< the bytes of each step times (largest stated bandwidth) / (smallest stated one
+                 ///< of its axes): a collective goes at the slowest of its axes. Where no axis
+                 ///< states one these are the bytes; an axis that states none counts as the
+                 ///< fastest. Saturates at INT64_MAX
+} tspec_wire_plan_t;
+
+/// Plans that are known already: a model has the same few conversions in each of its layers.
 typedef struct tspec_wire_t {
   const tspec_mesh_t *mesh;
   tspec_arena_t *arena;
-  tspec_names_t known; ///< int64_t, by type and shardings as text
+  tspec_names_t known; ///< tspec_wire_plan_t, by type and shardings as text
 } tspec_wire_t;
 
-/// Bytes of the steps from one sharding to another of a tensor of the global type `type`, each
-/// times (largest stated bandwidth) / (smallest stated one of its axes): a collective goes at the
-/// slowest of its axes. Where no axis states one these are the bytes; an axis that states none
-/// counts as the fastest. Saturates at INT64_MAX.
+/// The plan from one sharding to another of a tensor of the global type `type`. Ownership: in the
+/// wire's arena.
+const tspec_wire_plan_t *tspec_wire_plan(tspec_wire_t *wire, tspec_type_t type,
+                                         const tspec_sharding_t *from, const tspec_sharding_t *to);
+
+/// Its cost.
 int64_t tspec_wire_conversion(tspec_wire_t *wire, tspec_type_t type, const tspec_sharding_t *from,
                               const tspec_sharding_t *to);
 
