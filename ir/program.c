@@ -92,7 +92,14 @@ tspec_value_t *tspec_func_add_arg(tspec_program_t *program, tspec_func_t *func,
   tspec_arena_t *arena = program->arena;
   tspec_value_t *value = new_value(arena, type, NULL, func->nargs, range);
   value->name = copy_string(arena, name);
-  func->args = append_item(arena, func->args, func->nargs, sizeof *func->args);
+  if (func->nargs >= func->args_room) {
+    func->args_room = 2 * func->nargs + 4;
+    tspec_arg_t *grown = TSPEC_ARENA_NEW(arena, tspec_arg_t, func->args_room);
+    for (int i = 0; i < func->nargs; i++) {
+      grown[i] = func->args[i];
+    }
+    func->args = grown;
+  }
   func->args[func->nargs++] = (tspec_arg_t){kind, value->name, value};
   return value;
 }

@@ -90,6 +90,7 @@ typedef struct tspec_result_t {
 typedef struct tspec_func_t {
   const char *name;
   int nargs;
+  int args_room; ///< how many `args` has room for; less than `nargs`: for those alone
   tspec_arg_t *args;
   int nresults;
   tspec_result_t *results;

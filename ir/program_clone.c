@@ -131,6 +131,7 @@ static tspec_func_t *copy_func(cloner_t *cloner, tspec_func_t *func) {
   cloner->values = TSPEC_ARENA_NEW(arena, tspec_value_t *, tspec_func_number(func));
   copy->name = copy_string(arena, func->name);
   copy->args = tspec_arena_copy(arena, func->args, sizeof *func->args * (size_t)func->nargs);
+  copy->args_room = func->nargs;
   for (int i = 0; i < func->nargs; i++) {
     copy->args[i].name = copy_string(arena, func->args[i].name);
     copy->args[i].value = copy_value(cloner, func->args[i].value, NULL);

@@ -198,3 +198,21 @@ Test(program, changing_a_clone_leaves_the_original) {
   cr_assert(eq(str, (char *)order_of(func), "f "));
   cr_assert(eq(str, (char *)print(program), (char *)before));
 }
+
+Test(program, arguments_are_added_to_a_program_and_to_its_clone) {
+  tspec_program_t *program = tspec_text_program(&arena, &diag, all_of_it);
+  int given = program->funcs[0]->nargs;
+  tspec_type_t type = program->funcs[0]->args[0].value->type;
+  tspec_program_t *both[] = {program, tspec_program_clone(program, &arena)};
+  for (int i = 0; i < 2; i++) {
+    tspec_func_t *func = both[i]->funcs[0];
+    for (int k = 0; k < 20; k++) {
+      const char *name = tspec_arena_printf(&arena, "more%d", k);
+      tspec_func_add_arg(both[i], func, TSPEC_SLOT_INPUT, name, type, (tspec_range_t){0});
+    }
+    cr_assert(eq(int, func->nargs, given + 20));
+    cr_expect(eq(str, (char *)func->args[given + 19].name, "more19"));
+    cr_expect(eq(int, func->args[given + 19].value->index, given + 19));
+    cr_expect(eq(int, func->args[0].value->index, 0));
+  }
+}
