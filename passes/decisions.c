@@ -36,8 +36,8 @@ static bool is_alike(const tspec_decision_t *decision, const tspec_candidate_t *
   return alike;
 }
 
-void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena,
-                             const tspec_mesh_t *mesh, const tspec_op_t *op, const char *what,
+void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena, tspec_wire_t *wire,
+                             const tspec_op_t *op, const char *what,
                              const tspec_sharding_t *const *tensors) {
   for (size_t i = 0; i < decision->candidates.count; i++) {
     if (is_alike(decision, &decision->candidates.items[i], tensors)) {
@@ -48,7 +48,7 @@ void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena,
   tspec_candidate_t candidate = {
       .what = what, .tensors = tspec_arena_copy(arena, tensors, sizeof(void *) * (size_t)ntensors)};
   candidate.bytes =
-      tspec_layout_cost_bytes(mesh, op, decision->given + decision->noperands, tensors);
+      tspec_layout_cost_bytes(wire, op, decision->given + decision->noperands, tensors);
   TSPEC_VEC_PUSH(arena, &decision->candidates, candidate);
 }
 
@@ -69,7 +69,7 @@ static bool moves(const tspec_decision_t *decision, const tspec_op_t *op,
   return any;
 }
 
-const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, tspec_wire_t *wire,
                                                const tspec_op_t *op,
                                                const tspec_choose_op_t *choose,
                                                const tspec_sharding_t *const *wanted,
@@ -78,7 +78,7 @@ const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, const tspec
   if (!moves(decision, op, choice)) {
     return NULL;
   }
-  tspec_decision_consider(decision, arena, mesh, op, "chosen", choice->tensors);
+  tspec_decision_consider(decision, arena, wire, op, "chosen", choice->tensors);
   const tspec_sharding_t **one = TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, choice->ntensors);
   tspec_choose_op_t other = *choose;
   other.shardings = one;
@@ -87,9 +87,9 @@ const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, const tspec
     if (is_tensor) {
       one[t] = choose->shardings[t];
     }
-    tspec_choice_t found = tspec_choose(arena, mesh, &other);
+    tspec_choice_t found = tspec_choose(arena, wire->mesh, &other);
     tspec_decision_consider(
-        decision, arena, mesh, op,
+        decision, arena, wire, op,
         is_tensor ? tspec_arena_printf(arena, "all as %s lies", tensor_text(decision, arena, t))
                   : "nothing split",
         found.tensors);

@@ -7,6 +7,7 @@
 
 #include "ir/program.h"
 #include "ir/shard/choose.h"
+#include "passes/wire.h"
 
 /// One layout of an op's tensors.
 typedef struct tspec_candidate_t {
@@ -41,12 +42,12 @@ tspec_decision_t *tspec_decision_create(tspec_arena_t *arena, const tspec_op_t *
                                         const tspec_sharding_t *const *wanted);
 /// Adds a candidate for `op`, which the decision was made for, with its cost, unless it is like one
 /// before.
-void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena,
-                             const tspec_mesh_t *mesh, const tspec_op_t *op, const char *what,
+void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena, tspec_wire_t *wire,
+                             const tspec_op_t *op, const char *what,
                              const tspec_sharding_t *const *tensors);
 /// What the vote chose, and what it would have chosen with the split of one tensor alone, or with
 /// none. `choose`: what it was asked. NULL if the choice moves nothing.
-const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, tspec_wire_t *wire,
                                                const tspec_op_t *op,
                                                const tspec_choose_op_t *choose,
                                                const tspec_sharding_t *const *wanted,

@@ -330,11 +330,10 @@ static void settle(const tspec_pending_t *pending, const tspec_op_t *op) {
 
 // ---- the whole --------------------------------------------------------------------------------
 
-const tspec_pending_t *tspec_pending_analyze(tspec_arena_t *arena, const tspec_program_t *program,
+const tspec_pending_t *tspec_pending_analyze(tspec_wire_t *wire, const tspec_program_t *program,
                                              tspec_func_t *func, bool travel) {
+  tspec_arena_t *arena = wire->arena;
   tspec_pending_t *pending = TSPEC_ARENA_NEW(arena, tspec_pending_t, 1);
-  tspec_wire_t *wire = TSPEC_ARENA_NEW(arena, tspec_wire_t, 1);
-  *wire = (tspec_wire_t){.mesh = &program->mesh, .arena = arena};
   *pending = (tspec_pending_t){
       .arena = arena, .program = program, .wire = wire, .nvalues = tspec_func_number(func)};
   pending->facts = TSPEC_ARENA_NEW(arena, facts_t, pending->nvalues);

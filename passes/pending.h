@@ -7,6 +7,7 @@
 
 #include "ir/base/arena.h"
 #include "ir/program.h"
+#include "passes/wire.h"
 
 /// The analysis of one function. Values must not be renumbered while it is read.
 typedef struct tspec_pending_t tspec_pending_t;
@@ -16,8 +17,8 @@ typedef struct tspec_pending_t tspec_pending_t;
 /// if `travel`, where else reductions cost the least bytes (passes/travel.c). bf16 and f16, and
 /// sums that accumulate in another dtype than their result's, stay pending only where that is
 /// written: each further op on partial results would round them once more. All values have
-/// shardings. Numbers the function's values. Ownership: in `arena`.
-const tspec_pending_t *tspec_pending_analyze(tspec_arena_t *arena, const tspec_program_t *program,
+/// shardings. Numbers the function's values. Ownership: in the wire's arena.
+const tspec_pending_t *tspec_pending_analyze(tspec_wire_t *wire, const tspec_program_t *program,
                                              tspec_func_t *func, bool travel);
 
 /// How the op's result `value` should come out of the op: split as propagated, and pending over

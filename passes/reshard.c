@@ -4,7 +4,6 @@
 // linear.
 #include "ir/base/vec.h"
 #include "ir/shard/choose.h"
-#include "ir/shard/decompose.h"
 #include "passes/decisions.h"
 #include "passes/pass.h"
 #include "passes/pending.h"
@@ -20,6 +19,7 @@ typedef struct converted_t {
 
 typedef struct reshard_t {
   tspec_pass_run_t *run;
+  tspec_wire_t *wire;
   tspec_program_t *program;
   tspec_func_t *func;
   tspec_arena_t *arena; // the program's
@@ -106,15 +106,13 @@ static void lint_unsplit(reshard_t *pass, const tspec_op_t *op, const tspec_choi
       continue;
     }
     const tspec_value_t *value = op->operands[unsplit->tensor];
-    const tspec_mesh_t *mesh = &pass->program->mesh;
-    tspec_steps_t steps = tspec_reshard_decompose(scratch, mesh, value->type, value->sharding,
-                                                  choice->tensors[unsplit->tensor]);
     tspec_diag_warning(
         pass->run->diag, op->range, "'%s' needs dim %d of %s whole: gathered over %s, %lld bytes",
         spelling_of(op), unsplit->dim,
         value->name == NULL ? "its operand" : tspec_arena_printf(scratch, "'%s'", value->name),
-        tspec_axes_print(scratch, mesh, unsplit->axes, unsplit->naxes),
-        (long long)tspec_steps_cost_bytes(mesh, value->type, steps));
+        tspec_axes_print(scratch, &pass->program->mesh, unsplit->axes, unsplit->naxes),
+        (long long)tspec_wire_bytes(pass->wire, value->type, value->sharding,
+                                    choice->tensors[unsplit->tensor]));
   }
 }
 
@@ -144,11 +142,10 @@ static const tspec_sharding_t *asked_of(const reshard_t *pass, const tspec_value
 // An op that places elements moves no more of them than its readers ask for.
 static void fit_parts(reshard_t *pass, const tspec_op_t *op, tspec_choose_op_t given,
                       const tspec_sharding_t **wanted, tspec_choice_t *choice) {
-  const tspec_mesh_t *mesh = &pass->program->mesh;
   given.executable = false;
-  tspec_choice_t voted = tspec_choose(pass->arena, mesh, &given);
+  tspec_choice_t voted = tspec_choose(pass->arena, &pass->program->mesh, &given);
   *wanted = asked_of(pass, op->results[0], *wanted);
-  tspec_choose_parts(pass->arena, mesh, op, *wanted, &voted, choice);
+  tspec_choose_parts(pass->arena, pass->wire, op, *wanted, &voted, choice);
 }
 
 static void fit_op(reshard_t *pass, tspec_op_t *op) {
@@ -180,9 +177,9 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
   if (rules->windows != NULL) {
     fit_parts(pass, op, choose, &wanted[0], &choice);
   }
-  pass->decision = records(pass)
-                       ? tspec_decision_of_vote(pass->arena, mesh, op, &choose, wanted, &choice)
-                       : NULL;
+  pass->decision =
+      records(pass) ? tspec_decision_of_vote(pass->arena, pass->wire, op, &choose, wanted, &choice)
+                    : NULL;
   op->decided = rules->windows != NULL ? decided(pass, op->results[0], op) : NULL;
   lint_unsplit(pass, op, &choice);
   for (int i = 0; i < op->noperands; i++) {
@@ -235,15 +232,9 @@ static void fit_func(reshard_t *pass) {
 
 // ---- chains -----------------------------------------------------------------------------------
 
-static int64_t conversion_cost(reshard_t *pass, const tspec_value_t *from,
+static int64_t conversion_cost(const reshard_t *pass, const tspec_value_t *from,
                                const tspec_value_t *to) {
-  tspec_arena_t work;
-  tspec_arena_init(&work);
-  tspec_steps_t steps = tspec_reshard_decompose(&work, &pass->program->mesh, from->type,
-                                                from->sharding, to->sharding);
-  int64_t cost = tspec_steps_cost_bytes(&pass->program->mesh, from->type, steps);
-  tspec_arena_deinit(&work);
-  return cost;
+  return tspec_wire_bytes(pass->wire, from->type, from->sharding, to->sharding);
 }
 
 // A conversion of a conversion reads the source itself where that costs no more.
@@ -323,12 +314,14 @@ static void find_asked(reshard_t *pass) {
 
 static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
   drop_ones(run->program, func);
-  tspec_expand_ops(run, func);
+  tspec_wire_t wire = {.mesh = &run->program->mesh, .arena = run->scratch};
+  tspec_expand_ops(run, &wire, func);
   reshard_t pass = {.run = run,
+                    .wire = &wire,
                     .program = run->program,
                     .func = func,
                     .arena = run->program->arena,
-                    .pending = tspec_pending_analyze(run->scratch, run->program, func, true)};
+                    .pending = tspec_pending_analyze(&wire, run->program, func, true)};
   for (int i = 0; i < func->nargs; i++) {
     note_value(&pass, func->args[i].value);
   }

@@ -1,6 +1,5 @@
 #include "passes/reshard_expand.h"
 
-#include "ir/shard/decompose.h"
 #include "passes/reshard_parts.h"
 #include "passes/steps.h"
 
@@ -38,7 +37,7 @@ int64_t tspec_expand_whole_cost(const tspec_expand_t *e, const tspec_sharding_t 
     choose.executable = false;
     *out_voted = tspec_choose(e->run->program->arena, mesh, &choose);
   }
-  return tspec_layout_cost_bytes(mesh, op, &wanted, whole.tensors);
+  return tspec_layout_cost_bytes(e->wire, op, &wanted, whole.tensors);
 }
 
 // ---- argmax and argmin -------------------------------------------------------------------------
@@ -101,17 +100,14 @@ static tspec_value_t *emit_places(const extreme_t *extreme, tspec_value_t *hit, 
 /// Bytes of completing what is pending and converting it to `to`.
 static int64_t completion_cost(const tspec_expand_t *e, tspec_dtype_t dtype,
                                const tspec_sharding_t *pending, const tspec_sharding_t *to) {
-  const tspec_mesh_t *mesh = &e->run->program->mesh;
   tspec_type_t type = e->op->results[0]->type;
   type.dtype = dtype;
-  tspec_steps_t steps = tspec_reshard_decompose(e->run->scratch, mesh, type, pending, to);
-  return tspec_steps_cost_bytes(mesh, type, steps);
+  return tspec_wire_bytes(e->wire, type, pending, to);
 }
 
 /// Whether two reductions send less than making the dim whole; fills in how they lie.
 static bool pays(const tspec_expand_t *e, extreme_t *out_extreme) {
   const tspec_value_t *x = e->op->operands[0];
-  const tspec_mesh_t *mesh = &e->run->program->mesh;
   const tspec_sharding_t *given = tspec_sharding_complete(e->run->scratch, x->sharding);
   tspec_choice_t split;
   int64_t whole = tspec_expand_whole_cost(e, given, &split);
@@ -120,9 +116,7 @@ static bool pays(const tspec_expand_t *e, extreme_t *out_extreme) {
   }
   *out_extreme = (extreme_t){e, split.tensors[0],
                              tspec_sharding_complete(e->run->program->arena, split.tensors[1])};
-  tspec_steps_t steps =
-      tspec_reshard_decompose(e->run->scratch, mesh, x->type, given, split.tensors[0]);
-  return tspec_steps_cost_bytes(mesh, x->type, steps) +
+  return tspec_wire_bytes(e->wire, x->type, given, split.tensors[0]) +
              completion_cost(e, x->type.dtype, split.tensors[1], out_extreme->result) +
              completion_cost(e, TSPEC_DTYPE_I32, split.tensors[1], e->op->results[0]->sharding) <
          whole;
@@ -167,12 +161,12 @@ static expand_fn_t find_expansion(tspec_op_kind_t kind) {
   return NULL;
 }
 
-void tspec_expand_ops(tspec_pass_run_t *run, tspec_func_t *func) {
+void tspec_expand_ops(tspec_pass_run_t *run, tspec_wire_t *wire, tspec_func_t *func) {
   for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {
     next = op->next;
     tspec_op_settle(op);
     expand_fn_t expand = find_expansion(op->kind);
-    tspec_expand_t e = {.run = run, .func = func, .op = op};
+    tspec_expand_t e = {.run = run, .wire = wire, .func = func, .op = op};
     tspec_value_t *value = expand == NULL ? NULL : expand(&e);
     if (value != NULL) {
       value->sharding = op->results[0]->sharding;

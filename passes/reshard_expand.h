@@ -6,14 +6,16 @@
 
 #include "ir/shard/choose.h"
 #include "passes/pass.h"
+#include "passes/wire.h"
 
 /// Takes apart those ops of `func` along a split dim for which that sends less than making the dim
 /// whole. The new ops have shardings as `propagate` would give them.
-void tspec_expand_ops(tspec_pass_run_t *run, tspec_func_t *func);
+void tspec_expand_ops(tspec_pass_run_t *run, tspec_wire_t *wire, tspec_func_t *func);
 
 /// An op that may be taken apart.
 typedef struct tspec_expand_t {
   tspec_pass_run_t *run;
+  tspec_wire_t *wire;
   tspec_func_t *func;
   tspec_op_t *op;
 } tspec_expand_t;

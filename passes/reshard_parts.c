@@ -2,17 +2,6 @@
 
 #include "ir/program_steps.h"
 #include "ir/shard/axes.h"
-#include "ir/shard/decompose.h"
-
-static int64_t add(int64_t a, int64_t b) {
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-static int64_t conversion_cost(const tspec_mesh_t *mesh, tspec_arena_t *work, tspec_type_t type,
-                               const tspec_sharding_t *from, const tspec_sharding_t *to) {
-  return tspec_steps_cost_bytes(mesh, type, tspec_reshard_decompose(work, mesh, type, from, to));
-}
 
 /// The op as it would be, in `arena`.
 static tspec_op_t laid_out(tspec_arena_t *arena, const tspec_op_t *op,
@@ -30,7 +19,7 @@ static tspec_op_t laid_out(tspec_arena_t *arena, const tspec_op_t *op,
   return copy;
 }
 
-int64_t tspec_layout_cost_bytes(const tspec_mesh_t *mesh, const tspec_op_t *op,
+int64_t tspec_layout_cost_bytes(tspec_wire_t *wire, const tspec_op_t *op,
                                 const tspec_sharding_t *const *wanted,
                                 const tspec_sharding_t *const *tensors) {
   tspec_arena_t work;
@@ -38,15 +27,15 @@ int64_t tspec_layout_cost_bytes(const tspec_mesh_t *mesh, const tspec_op_t *op,
   int64_t cost = 0;
   for (int i = 0; i < op->noperands; i++) {
     const tspec_value_t *value = op->operands[i];
-    cost = add(cost, conversion_cost(mesh, &work, value->type, value->sharding, tensors[i]));
+    cost = tspec_wire_add(cost, tspec_wire_bytes(wire, value->type, value->sharding, tensors[i]));
   }
   for (int i = 0; i < op->nresults; i++) {
-    cost = add(cost, conversion_cost(mesh, &work, op->results[i]->type, tensors[op->noperands + i],
-                                     wanted[i]));
+    cost = tspec_wire_add(
+        cost, tspec_wire_bytes(wire, op->results[i]->type, tensors[op->noperands + i], wanted[i]));
   }
   tspec_op_t copy = laid_out(&work, op, tensors);
   if (tspec_op_is_exchanged(&copy)) {
-    cost = add(cost, tspec_op_cost_bytes(mesh, &copy));
+    cost = tspec_wire_add(cost, tspec_op_cost_bytes(wire->mesh, &copy));
   }
   tspec_arena_deinit(&work);
   return cost;
@@ -54,7 +43,7 @@ int64_t tspec_layout_cost_bytes(const tspec_mesh_t *mesh, const tspec_op_t *op,
 
 typedef struct parts_t {
   tspec_arena_t *arena;
-  const tspec_mesh_t *mesh;
+  tspec_wire_t *wire;
   const tspec_op_t *op;
   const tspec_sharding_t *wanted;
   const tspec_choice_t *choice;
@@ -72,7 +61,7 @@ static const tspec_sharding_t *combine(const parts_t *parts, const tspec_shardin
       }
     }
   }
-  return tspec_sharding_with_pending(parts->arena, parts->mesh,
+  return tspec_sharding_with_pending(parts->arena, parts->wire->mesh,
                                      tspec_sharding_complete(parts->arena, dims),
                                      pending->pending_kind, pending->pending, pending->npending);
 }
@@ -93,18 +82,18 @@ static void consider(parts_t *parts, const tspec_choice_t *voted, bool moves_ope
       return;
     }
   }
-  int64_t cost = tspec_layout_cost_bytes(parts->mesh, op, &parts->wanted, tensors);
+  int64_t cost = tspec_layout_cost_bytes(parts->wire, op, &parts->wanted, tensors);
   if (cost < parts->best) {
     parts->best = cost;
     parts->tensors = tensors;
   }
 }
 
-void tspec_choose_parts(tspec_arena_t *arena, const tspec_mesh_t *mesh, const tspec_op_t *op,
+void tspec_choose_parts(tspec_arena_t *arena, tspec_wire_t *wire, const tspec_op_t *op,
                         const tspec_sharding_t *wanted, const tspec_choice_t *voted,
                         tspec_choice_t *choice) {
-  parts_t parts = {.arena = arena, .mesh = mesh, .op = op, .wanted = wanted, .choice = choice};
-  parts.best = tspec_layout_cost_bytes(mesh, op, &wanted, choice->tensors);
+  parts_t parts = {.arena = arena, .wire = wire, .op = op, .wanted = wanted, .choice = choice};
+  parts.best = tspec_layout_cost_bytes(wire, op, &wanted, choice->tensors);
   for (int i = 0; i < 4 && parts.best > 0; i++) {
     consider(&parts, voted, i / 2 == 1, i % 2 == 1);
   }

@@ -5,11 +5,12 @@
 
 #include "ir/program.h"
 #include "ir/shard/choose.h"
+#include "passes/wire.h"
 
 /// What a layout of an op's tensors (operands, then results) sends in all: conversions of operands
 /// from how they lie, the exchange if the op places elements and is one so, conversions of results
 /// to `wanted`. Saturates at INT64_MAX.
-int64_t tspec_layout_cost_bytes(const tspec_mesh_t *mesh, const tspec_op_t *op,
+int64_t tspec_layout_cost_bytes(tspec_wire_t *wire, const tspec_op_t *op,
                                 const tspec_sharding_t *const *wanted,
                                 const tspec_sharding_t *const *tensors);
 
@@ -17,7 +18,7 @@ int64_t tspec_layout_cost_bytes(const tspec_mesh_t *mesh, const tspec_op_t *op,
 /// which one exchange moves just what is needed, where that sends less in all: conversions of
 /// operands before, the exchange, the conversion of the result behind. `voted`: the choice by axes
 /// alone; `wanted`: what the result's readers find. Ownership: in `arena`.
-void tspec_choose_parts(tspec_arena_t *arena, const tspec_mesh_t *mesh, const tspec_op_t *op,
+void tspec_choose_parts(tspec_arena_t *arena, tspec_wire_t *wire, const tspec_op_t *op,
                         const tspec_sharding_t *wanted, const tspec_choice_t *voted,
                         tspec_choice_t *choice);
 

@@ -6,7 +6,6 @@
 //
 //   [5, 4]@[a, -]  pad   [8, 4]  reshape  [32]  slice  [20]@[a]
 #include "ir/shard/cost.h"
-#include "ir/shard/decompose.h"
 #include "passes/reshard_expand.h"
 #include "passes/reshard_parts.h"
 
@@ -115,13 +114,6 @@ static int64_t exchange_cost(const tspec_expand_t *e, tspec_type_t from,
   return tspec_steps_joint_cost_bytes(mesh, 1, &from, &step);
 }
 
-static int64_t conversion_cost(const tspec_expand_t *e, tspec_type_t type,
-                               const tspec_sharding_t *from, const tspec_sharding_t *to) {
-  const tspec_mesh_t *mesh = &e->run->program->mesh;
-  return tspec_steps_cost_bytes(mesh, type,
-                                tspec_reshard_decompose(e->run->scratch, mesh, type, from, to));
-}
-
 // ---- making ops --------------------------------------------------------------------------------
 
 static tspec_value_t *emit_reshape(const tspec_expand_t *e, tspec_value_t *x, tspec_type_t type,
@@ -208,9 +200,9 @@ tspec_value_t *tspec_expand_reshape(const tspec_expand_t *e) {
   fill_side(arena, &from, x->sharding, from_groups, ngroups);
   fill_side(arena, &to, result->sharding, to_groups, ngroups);
   tspec_type_t common = common_intervals(arena, &from, &to);
-  int64_t cost = conversion_cost(e, x->type, x->sharding, from.sharding) +
+  int64_t cost = tspec_wire_bytes(e->wire, x->type, x->sharding, from.sharding) +
                  exchange_cost(e, from.intervals, from.split, common, to.split) +
                  exchange_cost(e, common, to.split, to.intervals, to.split) +
-                 conversion_cost(e, result->type, to.sharding, result->sharding);
+                 tspec_wire_bytes(e->wire, result->type, to.sharding, result->sharding);
   return cost < whole ? emit_all(e, &from, &to, common) : NULL;
 }

@@ -16,8 +16,7 @@ static double largest_bandwidth(const tspec_mesh_t *mesh) {
   return largest;
 }
 
-static int64_t step_cost(const tspec_mesh_t *mesh, tspec_type_t type, const tspec_step_t *step) {
-  int64_t bytes = tspec_step_cost_bytes(mesh, type, step);
+static int64_t weigh(const tspec_mesh_t *mesh, const tspec_step_t *step, int64_t bytes) {
   double largest = largest_bandwidth(mesh);
   double slowest = largest;
   for (int i = 0; i < step->naxes; i++) {
@@ -35,9 +34,11 @@ static tspec_wire_plan_t *make_plan(const tspec_wire_t *wire, tspec_type_t type,
                                     const tspec_sharding_t *from, const tspec_sharding_t *to) {
   tspec_wire_plan_t *plan = TSPEC_ARENA_NEW(wire->arena, tspec_wire_plan_t, 1);
   plan->steps = tspec_reshard_decompose(wire->arena, wire->mesh, type, from, to);
-  plan->bytes = tspec_steps_cost_bytes(wire->mesh, type, plan->steps);
   for (int i = 0; i < plan->steps.count; i++) {
-    plan->cost = tspec_wire_add(plan->cost, step_cost(wire->mesh, type, &plan->steps.items[i]));
+    const tspec_step_t *step = &plan->steps.items[i];
+    int64_t bytes = tspec_step_cost_bytes(wire->mesh, type, step);
+    plan->bytes = tspec_wire_add(plan->bytes, bytes);
+    plan->cost = tspec_wire_add(plan->cost, weigh(wire->mesh, step, bytes));
   }
   return plan;
 }
@@ -57,6 +58,11 @@ const tspec_wire_plan_t *tspec_wire_plan(tspec_wire_t *wire, tspec_type_t type,
   }
   tspec_arena_deinit(&work);
   return plan;
+}
+
+int64_t tspec_wire_bytes(tspec_wire_t *wire, tspec_type_t type, const tspec_sharding_t *from,
+                         const tspec_sharding_t *to) {
+  return tspec_sharding_same_layout(from, to) ? 0 : tspec_wire_plan(wire, type, from, to)->bytes;
 }
 
 int64_t tspec_wire_conversion(tspec_wire_t *wire, tspec_type_t type, const tspec_sharding_t *from,

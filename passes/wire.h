@@ -29,7 +29,10 @@ typedef struct tspec_wire_t {
 const tspec_wire_plan_t *tspec_wire_plan(tspec_wire_t *wire, tspec_type_t type,
                                          const tspec_sharding_t *from, const tspec_sharding_t *to);
 
-/// Its cost.
+/// Its bytes; 0 if both lay data out alike.
+int64_t tspec_wire_bytes(tspec_wire_t *wire, tspec_type_t type, const tspec_sharding_t *from,
+                         const tspec_sharding_t *to);
+/// Its cost; 0 if both lay data out alike.
 int64_t tspec_wire_conversion(tspec_wire_t *wire, tspec_type_t type, const tspec_sharding_t *from,
                               const tspec_sharding_t *to);
 
