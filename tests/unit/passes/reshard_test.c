@@ -19,88 +19,81 @@
   "read v\n"                                                                                       \
   "read b\n" DOT("d", "x", "w") DOT("e", "x", "v")
 
-static void expect(const char *text, const char *ops, const char *collectives) {
-  bench_t bench;
-  bench_load(&bench, text);
-  bench_check(&bench);
-  bench_expect("ops", bench_ops(&bench), ops);
-  bench_expect("collectives", bench_collectives(&bench), collectives);
-  bench_end(&bench);
-}
-
 Test(reshard, partials_are_added_and_reduced_once_if_the_sum_is_written_as_pending) {
-  expect(TWO_DOTS "s = add d e\n"
-                  "p = constraint s sharding={[-, -] sum(model)}\n"
-                  "r = relu p\n"
-                  "result r @ [-, -]\n",
-         "dot dot add all_reduce relu", "all_reduce [-, -] 144");
+  bench_expect_program(TWO_DOTS "s = add d e\n"
+                                "p = constraint s sharding={[-, -] sum(model)}\n"
+                                "r = relu p\n"
+                                "result r @ [-, -]\n",
+                       "dot dot add all_reduce relu", "all_reduce [-, -] 144");
 }
 
 Test(reshard, a_complete_addend_is_not_summed_once_per_rank) {
-  expect(TWO_DOTS "s = add d b\n"
-                  "p = constraint s sharding={[-, -] sum(model)}\n"
-                  "r = relu p\n"
-                  "result r @ [-, -]\n",
-         "dot make_pending add all_reduce relu",
-         "make_pending [-, -] sum(model); all_reduce [-, -] 144");
+  bench_expect_program(TWO_DOTS "s = add d b\n"
+                                "p = constraint s sharding={[-, -] sum(model)}\n"
+                                "r = relu p\n"
+                                "result r @ [-, -]\n",
+                       "dot make_pending add all_reduce relu",
+                       "make_pending [-, -] sum(model); all_reduce [-, -] 144");
 }
 
 Test(reshard, a_pending_value_is_scaled_before_it_is_reduced) {
-  expect(TWO_DOTS "s = mul d b\n"
-                  "p = constraint s sharding={[-, -] sum(model)}\n"
-                  "r = relu p\n"
-                  "result r @ [-, -]\n",
-         "dot mul all_reduce relu", "all_reduce [-, -] 144");
+  bench_expect_program(TWO_DOTS "s = mul d b\n"
+                                "p = constraint s sharding={[-, -] sum(model)}\n"
+                                "r = relu p\n"
+                                "result r @ [-, -]\n",
+                       "dot mul all_reduce relu", "all_reduce [-, -] 144");
 }
 
 Test(reshard, of_two_pending_factors_one_is_reduced_first) {
-  expect(TWO_DOTS "s = mul d e\n"
-                  "p = constraint s sharding={[-, -] sum(model)}\n"
-                  "r = relu p\n"
-                  "result r @ [-, -]\n",
-         "dot dot all_reduce mul all_reduce relu", "all_reduce [-, -] 144; all_reduce [-, -] 144");
+  bench_expect_program(TWO_DOTS "s = mul d e\n"
+                                "p = constraint s sharding={[-, -] sum(model)}\n"
+                                "r = relu p\n"
+                                "result r @ [-, -]\n",
+                       "dot dot all_reduce mul all_reduce relu",
+                       "all_reduce [-, -] 144; all_reduce [-, -] 144");
 }
 
 Test(reshard, a_pending_value_is_summed_and_turned_before_it_is_reduced) {
   // 6 * 4 bytes instead of 4 * 6 * 4.
-  expect(TWO_DOTS "t = transpose d perm=1,0\n"
-                  "s = reduce t kind=sum dims=1\n"
-                  "p = constraint s sharding={[-] sum(model)}\n"
-                  "r = relu p\n"
-                  "result r @ [-]\n",
-         "dot transpose reduce all_reduce relu", "all_reduce [-] 36");
+  bench_expect_program(TWO_DOTS "t = transpose d perm=1,0\n"
+                                "s = reduce t kind=sum dims=1\n"
+                                "p = constraint s sharding={[-] sum(model)}\n"
+                                "r = relu p\n"
+                                "result r @ [-]\n",
+                       "dot transpose reduce all_reduce relu", "all_reduce [-] 36");
 }
 
 Test(reshard, nothing_nonlinear_sees_a_pending_value) {
-  expect(TWO_DOTS "p = constraint d sharding={[-, -] sum(model)}\n"
-                  "m = maximum p b\n"
-                  "n = neg p\n"
-                  "q = constraint n sharding={[-, -] sum(model)}\n"
-                  "result m @ [-, -]\n"
-                  "result q @ [-, -]\n",
-         "dot all_reduce maximum neg all_reduce", "all_reduce [-, -] 144; all_reduce [-, -] 144");
+  bench_expect_program(TWO_DOTS "p = constraint d sharding={[-, -] sum(model)}\n"
+                                "m = maximum p b\n"
+                                "n = neg p\n"
+                                "q = constraint n sharding={[-, -] sum(model)}\n"
+                                "result m @ [-, -]\n"
+                                "result q @ [-, -]\n",
+                       "dot all_reduce maximum neg all_reduce",
+                       "all_reduce [-, -] 144; all_reduce [-, -] 144");
 }
 
 Test(reshard, a_pending_sum_is_no_maximum) {
-  expect(TWO_DOTS "p = constraint d sharding={[-, -] max(model)}\n"
-                  "r = relu p\n"
-                  "result r @ [-, -]\n",
-         "dot all_reduce relu", "all_reduce [-, -] 144");
+  bench_expect_program(TWO_DOTS "p = constraint d sharding={[-, -] max(model)}\n"
+                                "r = relu p\n"
+                                "result r @ [-, -]\n",
+                       "dot all_reduce relu", "all_reduce [-, -] 144");
 }
 
 Test(reshard, equal_conversions_of_a_value_are_one) {
-  expect("level global\n"
-         "mesh a=2 b=2\n"
-         "input x f32[4, 4] @ [a, -]\n"
-         "input y f32[4, 4] @ [-, b]\n"
-         "c = constraint x sharding={[-, b]}\n"
-         "d = constraint x sharding={[-, b]}\n"
-         "s = add c y\n"
-         "t = mul d y\n"
-         "result s @ [-, b]\n"
-         "result t @ [-, b]\n",
-         // Columns are sliced before rows are gathered: half the bytes.
-         "all_slice all_gather add mul", "all_slice [a, b]; all_gather [-, b] 16");
+  bench_expect_program("level global\n"
+                       "mesh a=2 b=2\n"
+                       "input x f32[4, 4] @ [a, -]\n"
+                       "input y f32[4, 4] @ [-, b]\n"
+                       "c = constraint x sharding={[-, b]}\n"
+                       "d = constraint x sharding={[-, b]}\n"
+                       "s = add c y\n"
+                       "t = mul d y\n"
+                       "result s @ [-, b]\n"
+                       "result t @ [-, b]\n",
+                       // Columns are sliced before rows are gathered: half the bytes.
+                       "all_slice all_gather add mul", "all_slice [a, b]; all_gather [-, b] 16");
 }
 
 Test(reshard, a_constraint_that_changes_nothing_vanishes) {

@@ -239,3 +239,12 @@ const tspec_value_t *bench_find(const bench_t *bench, const char *name) {
   }
   return NULL;
 }
+
+void bench_expect_program(const char *text, const char *ops, const char *collectives) {
+  bench_t bench;
+  bench_load(&bench, text);
+  bench_check(&bench);
+  bench_expect("ops", bench_ops(&bench), ops);
+  bench_expect("collectives", bench_collectives(&bench), collectives);
+  bench_end(&bench);
+}

@@ -66,6 +66,8 @@ const char *bench_collectives(bench_t *bench);
 const char *bench_ops(bench_t *bench);
 const char *bench_sharding(bench_t *bench, const tspec_value_t *value);
 void bench_expect(const char *what, const char *got, const char *want);
+/// Loads a program, takes it through the passes, and expects these ops and collectives of it.
+void bench_expect_program(const char *text, const char *ops, const char *collectives);
 /// The value with that name (a let, an argument), or NULL.
 const tspec_value_t *bench_find(const bench_t *bench, const char *name);
 
