@@ -45,6 +45,14 @@ check_op_switches() {
   fi
 }
 
+# Dumps and messages hold paths, so what must not appear in them is written with something that no path has beside its word: a
+# quote, a blank, a colon, the start of the line.
+check_lit_patterns() {
+  if git grep -nE '[A-Z]-NOT: +[-A-Za-z0-9_./{}|]+$' -- tests/lit | grep -v '{{\.}}$'; then
+    complain "a NOT pattern that a path may match; quote the op, anchor the line"
+  fi
+}
+
 changed_sources() {
   local product=('ir/*.c' 'frontend/*.c' 'passes/*.c' 'runtime/*.c')
   if [ "$all" -eq 1 ]; then
@@ -72,6 +80,7 @@ check_tidy() {
 check_format
 check_sizes
 check_op_switches
+check_lit_patterns
 check_tidy
 [ "$failed" -eq 0 ] && echo "checks passed"
 exit "$failed"

@@ -3,7 +3,7 @@
 // RUN: tspecc %s --passes='cse,canonicalize' --stop-after=cse -v 2>&1 > /dev/null | FileCheck %s --check-prefix=STOP
 // RUN: tspecc %s --passes=cse --time-passes 2>&1 > /dev/null | FileCheck %s --check-prefix=TIME
 // STOP: tspecc: cse
-// STOP-NOT: canonicalize
+// STOP-NOT: tspecc: canonicalize
 // TIME: seconds share pass
 // TIME: {{[0-9.]+ +[0-9.]+%}} cse
 // TIME: {{[0-9.]+}} 100.0% total
