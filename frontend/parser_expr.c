@@ -35,8 +35,8 @@ static void adopt(tspec_parser_t *p, tspec_ast_expr_t *expr, const tspec_ast_exp
   }
 }
 
-tspec_ast_binary_t tspec_parser_binary_op(const tspec_parser_t *p) {
-  switch ((int)tspec_parser_peek(p)) {
+tspec_ast_binary_t tspec_parser_binary_op(tspec_token_kind_t kind) {
+  switch ((int)kind) {
   case TSPEC_TOKEN_OR:
     return TSPEC_AST_BINARY_OR;
   case TSPEC_TOKEN_AND:
@@ -338,7 +338,7 @@ static tspec_ast_expr_t *binary(tspec_parser_t *p, int min_precedence) {
   tspec_ast_expr_t *lhs = unary(p);
   bool compared = false;
   while (true) {
-    tspec_ast_binary_t op = tspec_parser_binary_op(p);
+    tspec_ast_binary_t op = tspec_parser_binary_op(tspec_parser_peek(p));
     int precedence = op == TSPEC_AST_BINARY_COUNT ? 0 : tspec_ast_binary_precedence(op);
     if (precedence < min_precedence || precedence == PRECEDENCE_POW) {
       return lhs;

@@ -132,9 +132,9 @@ tspec_ast_expr_t *tspec_parser_postfix(tspec_parser_t *p);
 tspec_ast_exprs_t tspec_parser_exprs(tspec_parser_t *p);
 /// '(' [ args ] ')'
 tspec_ast_args_t tspec_parser_args(tspec_parser_t *p);
-/// The operator at the cursor if it is a comparison, && or || or arithmetic; TSPEC_AST_BINARY_COUNT
-/// if none.
-tspec_ast_binary_t tspec_parser_binary_op(const tspec_parser_t *p);
+/// The operator that a token is: a comparison, && or || or arithmetic; TSPEC_AST_BINARY_COUNT if
+/// none.
+tspec_ast_binary_t tspec_parser_binary_op(tspec_token_kind_t kind);
 /// A fresh expression node that starts at `first`; kind and payload are the caller's.
 tspec_ast_expr_t *tspec_parser_new_expr(tspec_parser_t *p, tspec_ast_expr_kind_t kind,
                                         const tspec_token_t *first);

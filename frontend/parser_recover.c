@@ -106,6 +106,20 @@ static void skip_token(tspec_parser_t *p, int *braces) {
   tspec_parser_bump(p);
 }
 
+/// True if the line before the cursor ends with what an item goes on after. The '-' of a rule
+/// ("embed -> -") is no operator.
+static bool is_continued(const tspec_parser_t *p) {
+  if (p->pos < 2) {
+    return false;
+  }
+  const tspec_token_t *last = &p->tokens.items[p->pos - 1];
+  if (tspec_parser_binary_op(last->kind) != TSPEC_AST_BINARY_COUNT) {
+    return last[-1].kind != TSPEC_TOKEN_ARROW;
+  }
+  return last->kind == TSPEC_TOKEN_NOT || last->kind == TSPEC_TOKEN_COMMA ||
+         last->kind == TSPEC_TOKEN_ASSIGN || last->kind == TSPEC_TOKEN_ARROW;
+}
+
 /// True where skipping ends: before the next item, or before the '}' of the list.
 static bool at_item_boundary(const tspec_parser_t *p) {
   const tspec_token_t *token = tspec_parser_token(p);
@@ -116,7 +130,7 @@ static bool at_item_boundary(const tspec_parser_t *p) {
     return true;
   }
   return token->first_on_line && token->kind != TSPEC_TOKEN_ELSE &&
-         (p->brackets == 0 || starts_item(token->kind));
+         ((p->brackets == 0 && !is_continued(p)) || starts_item(token->kind));
 }
 
 /// Skips to where the next item of a list starts, at least behind the token `start`.

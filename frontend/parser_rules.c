@@ -102,7 +102,7 @@ static tspec_ast_promise_t promise(tspec_parser_t *p) {
     } while (tspec_parser_take(p, TSPEC_TOKEN_STAR));
     promise.over = (tspec_ast_names_t){over.items, over.count};
   }
-  promise.op = tspec_parser_binary_op(p);
+  promise.op = tspec_parser_binary_op(tspec_parser_peek(p));
   if (is_promise_op(promise.op)) {
     tspec_parser_bump(p);
     tspec_parser_skip_newline(p);

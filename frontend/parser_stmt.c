@@ -190,7 +190,8 @@ static void assign_or_call(tspec_parser_t *p, tspec_ast_stmt_t *stmt) {
   if (p->panic || expr->kind == TSPEC_AST_EXPR_CALL) {
     return;
   }
-  if (tspec_parser_at_end(p) || tspec_parser_binary_op(p) != TSPEC_AST_BINARY_COUNT) {
+  if (tspec_parser_at_end(p) ||
+      tspec_parser_binary_op(tspec_parser_peek(p)) != TSPEC_AST_BINARY_COUNT) {
     tspec_parser_fail(p, expr->range, "a value that nobody uses");
   } else if (meant != NULL && expr->kind == TSPEC_AST_EXPR_NAME) {
     tspec_parser_expected(p, "'=' or a call",

@@ -97,6 +97,11 @@ static const struct {
     {"fn f() { let a = ", "f(", "\n let b = 1 }"},
     {"fn f() { let a = ", "x+", "x\n let b = 1 }"},
     {"fn f() { let a = x", "[0]", "\n let b = 1 }"},
+    {"fn f() { let a = ", "x+\n", "x\n let b = 1 }"},
+    {"fn f() { let a = ", "f(x) &&\n", "x\n let b = 1 }"},
+    {"fn f() { let a = ", "x ^\n", "x\n let b = 1 }"},
+    {"fn f() { let a = ", "-\n", "x\n let b = 1 }"},
+    {"fn f() { let a = ", "!\n", "x\n let b = 1 }"},
     {"fn f() { ", "if x { ", "}"},
     {"", "for i in 0..1 { ", ""},
     {"module M() { ", "if x { ", "}"},
@@ -115,6 +120,33 @@ Test(parser, nesting_without_end_is_an_error_and_no_overflow) {
     parsed_deinit(&parsed);
   }
   value("1");
+}
+
+// An item with a fault at ERR, that goes on for lines after the end of each.
+static const char *const continued[] = {
+    "fn f() { let a = x ERR y +\n z @\n f(z) ==\n z\n let b = 1 }",
+    "fn f() { let a = f(x) ERR y &&\n z ||\n f(z) ^\n z\n let b = 1 }",
+    "fn f() { let a = x ERR y * -\n z + !\n z\n let b = 1 }",
+    "fn f() { return x ERR y,\n z,\n z }",
+    "fn f() { a ERR =\n z }",
+    "mesh data ERR = 2,\n model = 4\naxis a = 1\n",
+    "shard axes { a ERR ->\n data\n b -> - }",
+};
+
+Test(parser, a_fault_in_an_item_of_many_lines_is_one_error) {
+  for (size_t i = 0; i < sizeof continued / sizeof *continued; i++) {
+    parse_text(&parsed, continued[i], strlen(continued[i]));
+    cr_expect(eq(int, parsed.diag.nerrors, 1), "case %zu", i);
+    parsed_deinit(&parsed);
+  }
+  value("1");
+}
+
+Test(parser, a_fault_does_not_hide_those_of_later_items) {
+  const char *text = "shard axes {\n a ERR -> -\n b ERR -> data\n}\n"
+                     "fn f() {\n let a = x ERR +\n let b = x ERR y\n return\n c d\n}\n";
+  parse_text(&parsed, text, strlen(text));
+  cr_assert(eq(int, parsed.diag.nerrors, 5));
 }
 
 Test(parser, long_lists_are_not_deep) {
