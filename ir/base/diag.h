@@ -55,7 +55,9 @@ void tspec_diag_warning(tspec_diag_t *diag, tspec_range_t range, const char *for
 void tspec_diag_note(tspec_diag_t *diag, tspec_range_t range, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/// Prints one message with its source line and carets.
+/// Prints one message with its source line and carets. Of a line of more than 160 columns the part
+/// around the caret is shown, with "..." where it is cut; a tab counts as 8 columns, any other
+/// character of UTF-8 as one.
 void tspec_message_print(const tspec_sources_t *sources, const tspec_message_t *message,
                          FILE *stream);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/base/str.h"
+
 static tspec_arena_t arena;
 static tspec_sources_t sources;
 static tspec_diag_t diag;
@@ -48,6 +50,89 @@ Test(diag, carets_stay_under_text_after_tabs) {
   tspec_diag_warning(&diag, tspec_source_range(&sources, file, 15, 17), "w");
   cr_assert(eq(str, printed(&diag.messages[0]),
                "a.tspec:2:6: warning: w\n  \tlet yy = x + z\n  \t    ^~\n"));
+}
+
+// What is printed below "a.tspec:1:COL: error: e" for the bytes [begin, end) of a text of one line.
+static char *excerpt(const char *text, size_t begin, size_t end) {
+  uint32_t file = tspec_sources_add(&sources, "a.tspec", text, strlen(text));
+  tspec_message_t message = {.range = tspec_source_range(&sources, file, begin, end), .text = "e"};
+  return strchr(printed(&message), '\n') + 1;
+}
+
+Test(diag, carets_stay_under_text_after_characters_of_several_bytes) {
+  cr_assert(eq(str, excerpt("a \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 xy z", 12, 14),
+               "  a \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 xy z\n        ^~\n"));
+  cr_assert(
+      eq(str, excerpt("\xc3\xa9 \xc3\xa9\xc3\xa9", 0, 7), "  \xc3\xa9 \xc3\xa9\xc3\xa9\n  ^~~~\n"));
+  cr_assert(eq(str, excerpt("ab\tcd", 1, 5), "  ab\tcd\n   ^\t~~\n"));
+}
+
+static char *repeated(const char *unit, size_t count) {
+  size_t length = strlen(unit);
+  char *text = tspec_arena_alloc(&arena, length * count + 1);
+  for (size_t i = 0; i < count; ++i) {
+    memcpy(text + i * length, unit, length);
+  }
+  text[length * count] = '\0';
+  return text;
+}
+
+Test(diag, a_line_of_160_columns_is_whole_and_a_longer_one_is_cut) {
+  const char *whole = repeated("x", 160);
+  cr_assert(eq(str, excerpt(whole, 0, 1), tspec_arena_printf(&arena, "  %s\n  ^\n", whole)));
+  cr_assert(eq(str, excerpt(repeated("x", 161), 0, 1),
+               tspec_arena_printf(&arena, "  %.154s...\n  ^\n", whole)));
+  const char *tabs = repeated("\t", 20);
+  cr_assert(
+      eq(str, excerpt(tabs, 19, 20), tspec_arena_printf(&arena, "  %s\n  %.19s^\n", tabs, tabs)));
+  cr_assert(eq(str, excerpt(repeated("\t", 21), 0, 1),
+               tspec_arena_printf(&arena, "  %.19s...\n  ^\n", tabs)));
+}
+
+Test(diag, a_range_longer_than_what_is_shown_is_marked_to_where_that_ends) {
+  char *text = tspec_arena_printf(&arena, "%s%s", repeated("x", 100), repeated("y", 1000));
+  cr_assert(eq(str, excerpt(text, 100, 1100),
+               tspec_arena_printf(&arena, "  ...%s%s...\n  %43s^%s\n", repeated("x", 40),
+                                  repeated("y", 114), "", repeated("~", 113))));
+  cr_assert(eq(str, excerpt(text, 1100, 1100),
+               tspec_arena_printf(&arena, "  ...%s\n  %157s^\n", repeated("y", 154), "")));
+}
+
+// The column of text that stands above the caret: tabs to the next multiple of 8 as terminals do.
+static size_t width_until(const char *line, const char *end) {
+  size_t column = 0;
+  for (; line < end; ++line) {
+    if (*line == '\t') {
+      column = (column / 8 + 1) * 8;
+    } else if (((unsigned char)*line & 0xC0) != 0x80) {
+      ++column;
+    }
+  }
+  return column;
+}
+
+static const char *const kUnits[] = {"x", "\t", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+
+Test(diag, the_caret_is_under_its_text_wherever_a_long_line_is_cut) {
+  uint32_t state = 1;
+  for (size_t round = 0; round < 500; ++round) {
+    tspec_buf_t buf = {0};
+    size_t place = 0, count = 1 + round;
+    for (size_t i = 0; i < count; ++i) {
+      place = i == round * 7 % count ? buf.length : place;
+      tspec_buf_puts(&buf, i == round * 7 % count ? "@" : "");
+      state = state * 1664525u + 1013904223u;
+      tspec_buf_puts(&buf, kUnits[(state >> 16) % (1 + round % 5)]);
+    }
+    const char *shown = excerpt(buf.text, place, place + 1);
+    const char *carets = strchr(shown, '\n') + 1;
+    const char *at = strchr(shown, '@');
+    cr_assert(ne(ptr, (void *)(uintptr_t)at, NULL), "round %zu", round);
+    cr_assert(eq(sz, width_until(shown, at), width_until(carets, strchr(carets, '^'))), "round %zu",
+              round);
+    cr_assert(le(sz, width_until(shown, carets - 1), 2 + 160), "round %zu", round);
+    tspec_buf_deinit(&buf);
+  }
 }
 
 Test(diag, a_range_over_several_lines_marks_the_first) {
