@@ -599,8 +599,9 @@ static void offer(search_t *search, steps_t steps) {
   }
 }
 
-// True if a partial result does not use the piece at all.
-static bool is_idle(const tspec_sharding_t *partial, tspec_axis_t piece) {
+// True if the partial results do not use the piece at all.
+static bool is_idle(const tspec_step_t *reduce, tspec_axis_t piece) {
+  const tspec_sharding_t *partial = reduce->from;
   bool clash = false;
   for (int d = 0; d <= partial->rank; d++) {
     bool is_dim = d < partial->rank;
@@ -613,14 +614,20 @@ static bool is_idle(const tspec_sharding_t *partial, tspec_axis_t piece) {
   return !clash;
 }
 
-// Slices partial results as they will be in the end, by axes that are idle: less is left to reduce.
-// False if there are none.
-static bool slice_first(const search_t *search, const tspec_step_t *reduce,
-                        tspec_step_t *out_slice) {
+static bool is_reduced(const tspec_step_t *reduce, tspec_axis_t piece) {
+  return is_within(piece, reduce->axes, reduce->naxes);
+}
+
+// Splits partial results as they will be in the end, by those axes that `picks` takes: the dims and
+// the axes, in mesh order, of a step in front of the rest of the reduction. False if there are
+// none.
+static bool split_first(const search_t *search, const tspec_step_t *reduce,
+                        bool (*picks)(const tspec_step_t *reduce, tspec_axis_t piece),
+                        tspec_step_t *out_split) {
   const tspec_sharding_t *from = reduce->from;
   tspec_dim_t *dims = TSPEC_ARENA_NEW(search->arena, tspec_dim_t, from->rank);
-  tspec_axis_t *sliced = TSPEC_ARENA_NEW(search->arena, tspec_axis_t, 4 * TSPEC_MAX_ATOMS);
-  int nsliced = 0;
+  tspec_axis_t *taken = TSPEC_ARENA_NEW(search->arena, tspec_axis_t, 4 * TSPEC_MAX_ATOMS);
+  int ntaken = 0;
   for (int d = 0; d < from->rank; d++) {
     tspec_axis_t atoms[2 * TSPEC_MAX_ATOMS];
     int natoms = 0;
@@ -631,19 +638,54 @@ static bool slice_first(const search_t *search, const tspec_step_t *reduce,
     tspec_axis_t *axes = TSPEC_ARENA_NEW(search->arena, tspec_axis_t, dims[d].naxes + natoms);
     tspec_axes_copy(axes, dims[d].axes, dims[d].naxes);
     dims[d].axes = axes;
-    for (int i = 0; i < natoms && is_idle(from, atoms[i]); i++) {
+    for (int i = 0; i < natoms && picks(reduce, atoms[i]); i++) {
       tspec_axes_push(axes, &dims[d].naxes, atoms[i]);
-      sliced[nsliced++] = atoms[i];
+      taken[ntaken++] = atoms[i];
     }
   }
-  *out_slice = (tspec_step_t){.kind = TSPEC_COLLECTIVE_ALL_SLICE,
-                              .axes = sliced,
-                              .naxes = tspec_axes_sort(sliced, nsliced),
+  *out_split = (tspec_step_t){.kind = TSPEC_COLLECTIVE_ALL_SLICE,
+                              .axes = taken,
+                              .naxes = tspec_axes_sort(taken, ntaken),
                               .from = from,
                               .to = with_dims(search->arena, from, dims),
                               .src_dim = -1,
                               .dst_dim = -1};
-  return nsliced > 0 && tspec_step_is_local_to_axes(search->mesh, search->type, out_slice);
+  return ntaken > 0;
+}
+
+// By axes that are idle: less is left to reduce.
+static bool slice_first(const search_t *search, const tspec_step_t *reduce,
+                        tspec_step_t *out_slice) {
+  return split_first(search, reduce, is_idle, out_slice) &&
+         tspec_step_is_local_to_axes(search->mesh, search->type, out_slice);
+}
+
+// By axes that are to be reduced: these are then, and the others find a smaller block.
+static bool scatter_first(const search_t *search, const tspec_step_t *reduce,
+                          tspec_step_t *out_scatter) {
+  tspec_axis_t rest[2 * TSPEC_MAX_ATOMS];
+  int nrest = 0;
+  const tspec_sharding_t *from = reduce->from;
+  if (!split_first(search, reduce, is_reduced, out_scatter) ||
+      !tspec_axes_subtract(from->pending, from->npending, out_scatter->axes, out_scatter->naxes,
+                           rest, &nrest)) {
+    return false;
+  }
+  out_scatter->kind = TSPEC_COLLECTIVE_REDUCE_SCATTER;
+  out_scatter->reduce = reduce->reduce;
+  out_scatter->to = nrest == 0
+                        ? tspec_sharding_complete(search->arena, out_scatter->to)
+                        : tspec_sharding_with_pending(search->arena, search->mesh, out_scatter->to,
+                                                      reduce->reduce, rest, nrest);
+  return tspec_step_is_local_to_axes(search->mesh, search->type, out_scatter);
+}
+
+static steps_t copy_steps(tspec_arena_t *arena, const steps_t *steps) {
+  steps_t copy = {0};
+  for (size_t i = 0; i < steps->count; i++) {
+    TSPEC_VEC_PUSH(arena, &copy, steps->items[i]);
+  }
+  return copy;
 }
 
 // The reduction whole, and scattered over each dim.
@@ -651,10 +693,7 @@ static void offer_reductions(search_t *search, const steps_t *before, tspec_step
   tspec_arena_t *arena = search->arena;
   const tspec_sharding_t *whole = with_pending(arena, reduce.from, search->reduced);
   for (int d = -1; d < whole->rank; d++) {
-    steps_t steps = {0};
-    for (size_t i = 0; i < before->count; i++) {
-      TSPEC_VEC_PUSH(arena, &steps, before->items[i]);
-    }
+    steps_t steps = copy_steps(arena, before);
     reduce.to = whole;
     if (d >= 0) {
       reduce.kind = TSPEC_COLLECTIVE_REDUCE_SCATTER;
@@ -685,20 +724,32 @@ static void offer_formed(search_t *search, const tspec_step_t *reduce) {
   }
 }
 
+// What is left to reduce of `from`: at once, and behind a step that splits as in the end.
+static void offer_all(search_t *search, const steps_t *before, const tspec_sharding_t *from) {
+  tspec_step_t reduce =
+      pending_step(search->arena, TSPEC_COLLECTIVE_ALL_REDUCE, from, search->reduced);
+  if (reduce.naxes == 0) {
+    offer(search, *before);
+    return;
+  }
+  bool (*const firsts[])(const search_t *, const tspec_step_t *, tspec_step_t *) = {slice_first,
+                                                                                    scatter_first};
+  for (int i = 0; i < 2; i++) {
+    tspec_step_t first;
+    if (firsts[i](search, &reduce, &first)) {
+      steps_t steps = copy_steps(search->arena, before);
+      TSPEC_VEC_PUSH(search->arena, &steps, first);
+      offer_all(search, &steps, first.to);
+    }
+  }
+  offer_reductions(search, before, reduce);
+}
+
 static steps_t reduce_steps(search_t search, const tspec_sharding_t *from) {
   tspec_step_t reduce =
       pending_step(search.arena, TSPEC_COLLECTIVE_ALL_REDUCE, from, search.reduced);
-  tspec_step_t slice;
-  steps_t before = {0};
   offer_formed(&search, &reduce);
-  if (slice_first(&search, &reduce, &slice)) {
-    TSPEC_VEC_PUSH(search.arena, &before, slice);
-    tspec_step_t later = reduce;
-    later.from = slice.to;
-    offer_reductions(&search, &before, later);
-  }
-  before.count = 0;
-  offer_reductions(&search, &before, reduce);
+  offer_all(&search, &(steps_t){0}, from);
   return search.best;
 }
 

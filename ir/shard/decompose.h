@@ -26,7 +26,8 @@ typedef struct tspec_steps_t {
 ///   - where blocks are uneven, the same to one of the ranks that need an element, and an
 ///     all_gather from there.
 /// Pending axes that `to` lacks are reduced before, whole or scattered over some dim, after a slice
-/// by axes that are idle; those that `from` lacks are made pending. Time: that of a few costs
+/// by axes that are idle and a reduce_scatter over those that split `to`; those that `from` lacks
+/// are made pending. Time: that of a few costs
 /// (cost.h), for reductions times the rank. Ownership: in `arena`.
 tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
                                       tspec_type_t type, const tspec_sharding_t *from,

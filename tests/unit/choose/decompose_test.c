@@ -155,6 +155,28 @@ Test(decompose, scatters_where_the_reduced_axes_are_used) {
   expect_steps(mesh24, shape, "[-, -] sum(x, y)", "[x, y]", "reduce_scatter [x, y]");
 }
 
+// 2 x 4 floats, 32 bytes: scattered over x 16, and the half that is left reduced over z 16. Over
+// both at once 24, the rows a quarter too small to stay, and a quarter to another rank 12.
+Test(decompose, scatters_over_axes_that_are_used_before_it_reduces_over_others) {
+  static const tspec_mesh_axis_t axes[6] = {{"x", 2, 0}, {"z", 2, 0}};
+  const int64_t shape[4] = {2, 4};
+  expect_steps(axes, shape, "[-, -] sum(x, z)", "[x, -]",
+               "reduce_scatter [x, -] sum(z) -> all_reduce [x, -]");
+  expect_steps(axes, shape, "[-, -] max(x, z)", "[z, -]",
+               "reduce_scatter [z, -] max(x) -> all_reduce [z, -]");
+}
+
+// y is idle, x is reduced where it splits, z over what is left.
+Test(decompose, slices_then_scatters_then_reduces) {
+  static const tspec_mesh_axis_t axes[6] = {{"x", 2, 0}, {"y", 2, 0}, {"z", 2, 0}};
+  const int64_t shape[4] = {8, 8};
+  expect_steps(
+      axes, shape, "[-, -] sum(x, z)", "[y*x, -]",
+      "all_slice [y, -] sum(x, z) -> reduce_scatter [y*x, -] sum(z) -> all_reduce [y*x, -]");
+  expect_steps(axes, shape, "[-, -] sum(x, z)", "[x*y, -]",
+               "reduce_scatter [x, -] sum(z) -> all_slice [x*y, -] sum(z) -> all_reduce [x*y, -]");
+}
+
 // Halves and the last of three thirds of an axis of 6 have no cut in common.
 // Of 576 bytes an all_reduce sends all. Scattering sends 288; then one rank of three lacks the
 // other half, which three others share: 96 each.
