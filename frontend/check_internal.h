@@ -226,6 +226,8 @@ struct tspec_checker_t {
   TSPEC_VEC(tspec_entry_t *) entries;
   tspec_dtype_t params_dtype, compute_dtype, reduce_dtype;
   bool mesh_overridden; ///< the program's promises were not written for this mesh or these sizes
+  uint32_t mesh_file;   ///< of a rules file whose mesh replaces the program's, or 0
+  int nmesh_own;        ///< axes of that mesh; behind them stand those that only the program has
   tspec_rules_t *rules;
   tspec_frame_t *frame;    ///< where expressions are looked up
   tspec_entry_t *entry;    ///< NULL: declarations, no ops

@@ -91,6 +91,32 @@ static void read_mesh(tspec_checker_t *c, const tspec_ast_decl_t *decl, mesh_axe
   }
 }
 
+// The program names the axes of its own mesh. Those that the mesh of a rules file lacks have
+// size 1.
+static void inherit_axes(tspec_checker_t *c, const tspec_ast_decl_t *mesh,
+                         const tspec_ast_decl_t *replaced, mesh_axes_t *axes) {
+  c->mesh_file = mesh->range.file;
+  c->nmesh_own = (int)axes->count;
+  for (size_t i = 0; i < replaced->u.mesh.naxes; ++i) {
+    const tspec_ast_mesh_axis_t *written = &replaced->u.mesh.axes[i];
+    tspec_mesh_axis_t axis = {.name = written->name.text, .size = 1};
+    if (find_axis(axes, axis.name) >= 0) {
+      continue;
+    }
+    if (written->has_bandwidth) {
+      check_bandwidth(c, written, &axis.bytes_per_second);
+    }
+    TSPEC_VEC_PUSH(c->arena, axes, axis);
+    if (c->options->lint) {
+      tspec_check_warning(c, mesh->range,
+                          "this mesh lacks the program's axis '%s', which has size 1 in it and "
+                          "splits nothing",
+                          axis.name);
+      tspec_check_note(c, written->name.range, "the program's");
+    }
+  }
+}
+
 // ---- --mesh and --ranks ----------------------------------------------------------------------
 
 static const char *known_axes(tspec_checker_t *c, const mesh_axes_t *axes) {
@@ -249,9 +275,10 @@ static void read_precision(tspec_checker_t *c, const tspec_ast_decl_t *decl) {
 
 // ---- both ------------------------------------------------------------------------------------
 
-// The one declaration of a kind: a rules file's, or else the program's.
+// The one declaration of a kind: a rules file's, which replaces the program's, or else that.
 static const tspec_ast_decl_t *find_once(tspec_checker_t *c, const tspec_items_t *items,
-                                         tspec_ast_decl_kind_t kind, const char *what) {
+                                         tspec_ast_decl_kind_t kind, const char *what,
+                                         const tspec_ast_decl_t **out_replaced) {
   const tspec_ast_decl_t *program = NULL, *rules = NULL;
   for (size_t i = 0; i < items->count; ++i) {
     const tspec_item_t *item = &items->items[i];
@@ -272,21 +299,27 @@ static const tspec_ast_decl_t *find_once(tspec_checker_t *c, const tspec_items_t
   if (rules != NULL && kind == TSPEC_AST_DECL_MESH) {
     c->mesh_overridden = true;
   }
+  *out_replaced = rules != NULL ? program : NULL;
   return rules != NULL ? rules : program;
 }
 
 void tspec_check_mesh(tspec_checker_t *c, const tspec_items_t *items) {
   mesh_axes_t axes = {0};
-  const tspec_ast_decl_t *mesh = find_once(c, items, TSPEC_AST_DECL_MESH, "mesh");
+  const tspec_ast_decl_t *replaced;
+  const tspec_ast_decl_t *mesh = find_once(c, items, TSPEC_AST_DECL_MESH, "mesh", &replaced);
   if (mesh != NULL) {
     read_mesh(c, mesh, &axes);
+  }
+  if (replaced != NULL) {
+    inherit_axes(c, mesh, replaced, &axes);
   }
   if (c->options->mesh != NULL) {
     apply_mesh_option(c, mesh != NULL, &axes);
   }
   infer_size(c, mesh == NULL ? (tspec_range_t){0} : mesh->range, &axes);
   c->program->mesh = (tspec_mesh_t){(int)axes.count, axes.items};
-  const tspec_ast_decl_t *precision = find_once(c, items, TSPEC_AST_DECL_PRECISION, "precision");
+  const tspec_ast_decl_t *precision =
+      find_once(c, items, TSPEC_AST_DECL_PRECISION, "precision", &replaced);
   if (precision != NULL) {
     read_precision(c, precision);
   }

@@ -10,23 +10,33 @@ static const char *place_text(tspec_checker_t *c, const char *what, int dim) {
   return dim < 0 ? what : tspec_arena_printf(c->arena, "dim %d of %s", dim, what);
 }
 
-static const char *nearest_axis(tspec_checker_t *c, const char *name) {
+static const char *nearest_axis(tspec_checker_t *c, const tspec_mesh_t *mesh, const char *name) {
   tspec_names_t names = {0};
-  for (int i = 0; i < c->program->mesh.naxes; ++i) {
-    tspec_names_set(c->arena, &names, c->program->mesh.axes[i].name, c);
+  for (int i = 0; i < mesh->naxes; ++i) {
+    tspec_names_set(c->arena, &names, mesh->axes[i].name, c);
   }
   return tspec_names_nearest(&names, name);
 }
 
+// A rules file with a mesh names the axes of that mesh alone.
+static tspec_mesh_t mesh_of_file(const tspec_checker_t *c, uint32_t file) {
+  tspec_mesh_t mesh = c->program->mesh;
+  if (file != 0 && file == c->mesh_file) {
+    mesh.naxes = c->nmesh_own;
+  }
+  return mesh;
+}
+
 int tspec_check_mesh_axis(tspec_checker_t *c, tspec_ast_name_t name, const char *what, int dim) {
-  int index = tspec_mesh_find(&c->program->mesh, name.text);
+  tspec_mesh_t known = mesh_of_file(c, name.range.file);
+  int index = tspec_mesh_find(&known, name.text);
   if (index >= 0) {
     return index;
   }
   const tspec_global_t *global = tspec_names_get(&c->user.globals, name.text);
   const char *place = place_text(c, what, dim);
-  const char *nearest = nearest_axis(c, name.text);
-  const char *mesh = tspec_mesh_print(c->arena, &c->program->mesh);
+  const char *nearest = nearest_axis(c, &known, name.text);
+  const char *mesh = tspec_mesh_print(c->arena, &known);
   if (nearest != NULL) {
     tspec_check_error(c, name.range, "the mesh has no axis '%s' (in %s); did you mean '%s'?",
                       name.text, place, nearest);

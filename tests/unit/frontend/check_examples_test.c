@@ -1,6 +1,5 @@
-// Every program under examples/, and with each rules file of examples/comm that is made for it, is
-// right: what is said about it is at most that an entry needs a part of the language that is not
-// compiled.
+// Every program under examples/, and with each rules file that is made for it, is right: what is
+// said about it is at most that an entry needs a part of the language that is not compiled.
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <criterion/parameterized.h>
@@ -45,9 +44,9 @@ static void add_matching(const char *pattern) {
   glob_t found;
   cr_assert(eq(int, glob(pattern, 0, NULL, &found), 0), "%s", pattern);
   for (size_t i = 0; i < found.gl_pathc; ++i) {
-    if (is_rules(found.gl_pathv[i]) && strstr(found.gl_pathv[i], "/comm/") != NULL) {
+    if (is_rules(found.gl_pathv[i])) {
       add_rules(found.gl_pathv[i]);
-    } else if (!is_rules(found.gl_pathv[i])) {
+    } else {
       add_case(found.gl_pathv[i], "");
     }
   }

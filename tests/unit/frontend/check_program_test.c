@@ -227,7 +227,7 @@ Test(check_program, a_rules_file_brings_a_mesh_and_its_rules_come_first) {
               "entry fn f(x: f32[batch, embed]) -> (y: f32[batch, 48]) { return x @ w + b }\n"
               "expect f { all_gather == 0 }\n",
               &(tspec_check_options_t){.nrules = 1, .rules = rules});
-  cr_expect(eq(str, STR(tspec_mesh_print(&c.arena, &c.program->mesh)), "fsdp=8"));
+  cr_expect(eq(str, STR(tspec_mesh_print(&c.arena, &c.program->mesh)), "fsdp=8, data=1, model=1"));
   cr_expect(eq(str, STR(checked_input(&c, "f", "x")), "[fsdp, -]"));
   cr_expect(eq(str, STR(checked_param(&c, "w")), "[-, fsdp]")); // 48 is the largest dim
   cr_expect(eq(str, STR(checked_param(&c, "b")), "[-]"));       // below the floor
@@ -235,6 +235,39 @@ Test(check_program, a_rules_file_brings_a_mesh_and_its_rules_come_first) {
   cr_assert(eq(int, c.program->npromises, 2));
   cr_expect(c.program->promises[0].warn_only);
   cr_expect(not(c.program->promises[1].warn_only));
+  checked_deinit(&c);
+}
+
+Test(check_program, axes_that_only_the_programs_mesh_has_are_of_size_1_in_a_rules_files) {
+  checked_t c;
+  const char *rules[] = {TSPEC_TEST_SOURCE_DIR "/data/diagnostics/more/fsdp.rules"};
+  tspec_check_options_t options = {.nrules = 1, .rules = rules};
+  const char *program = "mesh data = 2 @ 10 GB/s, fsdp = 2, model = 4\n"
+                        "axis batch = 16, embed = 32\n"
+                        "shard axes {\n  embed -> model\n}\n"
+                        "shard params { \"w\" -> [data, model] use [-, model] }\n"
+                        "shard values { \"h\" -> [data, -] sum(model) }\n"
+                        "param w: f32[embed, 48] = normal\n"
+                        "param v: f32[48, 2] @ [model*data?, -] = normal\n"
+                        "param u: f32[embed] = normal\n"
+                        "manual(model) fn whole(x: f32[$n] @ [?]) -> f32[$n] @ [?] {\n"
+                        "  return psum(x, model) / axis_size(model)\n}\n"
+                        "entry fn f(x: f32[batch, embed]) -> (y: f32[batch, 2] @ [data, -]) {\n"
+                        "  let h = x @ w\n  let g @ [data?, -] = h @ v\n  return g\n}\n"
+                        "entry fn g(x: f32[embed]) -> (y: f32[embed]) { return whole(x) }\n"
+                        "expect f { all_reduce over model == 0 }\n";
+  check_text(&c, program, &options);
+  cr_expect(eq(int, c.diag.nerrors, 0), "%s", checked_messages(&c));
+  cr_assert(ne(ptr, c.program, NULL));
+  cr_expect(eq(str, STR(tspec_mesh_print(&c.arena, &c.program->mesh)), "fsdp=8, data=1, model=1"));
+  cr_expect(eq(str, STR(checked_input(&c, "f", "x")), "[fsdp, model]"));
+  cr_expect(eq(str, STR(checked_param(&c, "v")), "[model*data?, -]"));
+  checked_deinit(&c);
+  options.mesh = "model=2,fsdp=4"; // the sizes of either may be changed
+  check_text(&c, program, &options);
+  cr_assert(ne(ptr, c.program, NULL));
+  cr_expect(eq(str, STR(tspec_mesh_print(&c.arena, &c.program->mesh)), "fsdp=4, data=1, model=2"));
+  cr_expect(epsilon_eq(dbl, c.program->mesh.axes[1].bytes_per_second, 1e10, 0));
   checked_deinit(&c);
 }
 
