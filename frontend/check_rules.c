@@ -120,7 +120,7 @@ tspec_said_t *tspec_check_say(tspec_checker_t *c, int rank, tspec_range_t rule) 
   tspec_said_t *said = TSPEC_ARENA_NEW(c->arena, tspec_said_t, rank);
   const char *text = rule_text(c, rule);
   for (int i = 0; i < rank; ++i) {
-    said[i] = (tspec_said_t){rule, text, false};
+    said[i] = (tspec_said_t){.range = rule, .rule = text};
   }
   return said;
 }
@@ -135,6 +135,7 @@ typedef struct resolve_t {
   tspec_dim_t *dims;
   dim_state_t *states;
   tspec_axis_rule_t **fired; ///< the rule of each dim, or the first that was blocked
+  int *blockers;             ///< of a blocked dim: the dim that has the mesh axes
 } resolve_t;
 
 // The dim that uses a mesh axis of `rule` already, or -1.
@@ -152,21 +153,27 @@ static int find_user(const resolve_t *r, const tspec_axis_rule_t *rule, tspec_ax
   return -1;
 }
 
+// The dims that `rule` could not decide, where `user` is the dim that has its mesh axes.
+static tspec_axis_block_t *block_of(const resolve_t *r, tspec_axis_rule_t *rule, int user) {
+  return r->fired[user] == rule ? &rule->doubled : &rule->blocked;
+}
+
 static void remember_block(tspec_checker_t *c, const resolve_t *r, int dim, int user,
                            tspec_axis_t axis, tspec_axis_rule_t *rule) {
-  if (rule->blocked_note != NULL) {
+  tspec_axis_block_t *block = block_of(r, rule, user);
+  if (block->note != NULL) {
     return;
   }
   const tspec_mesh_axis_t *mesh_axis = &c->program->mesh.axes[axis.axis];
   const tspec_axis_rule_t *by = r->fired[user];
-  rule->blocked_note =
+  block->note =
       tspec_arena_printf(c->arena,
                          "'%s' (dim %d of '%s', size %lld), as mesh axis '%s' (size %lld) splits "
                          "dim %d ('%s') already",
                          rule->axis, dim, r->declared->path, (long long)r->declared->type.dims[dim],
                          mesh_axis->name, (long long)mesh_axis->size, user, by->axis);
-  rule->blocked_by = by == rule ? (tspec_range_t){0} : by->range;
-  rule->blocked_at = r->declared->range;
+  block->by = by->range;
+  block->at = r->declared->range;
 }
 
 static void apply_axis_rule(tspec_checker_t *c, resolve_t *r, tspec_axis_rule_t *rule) {
@@ -188,6 +195,7 @@ static void apply_axis_rule(tspec_checker_t *c, resolve_t *r, tspec_axis_rule_t 
       if (r->states[i] == DIM_NOTHING) {
         r->states[i] = DIM_BLOCKED;
         r->fired[i] = rule;
+        r->blockers[i] = user;
       }
       continue;
     }
@@ -202,7 +210,8 @@ static const tspec_sharding_t *resolve_axes(tspec_checker_t *c, const tspec_decl
   int rank = declared->type.rank;
   resolve_t r = {declared, TSPEC_ARENA_NEW(c->arena, tspec_dim_t, rank),
                  TSPEC_ARENA_NEW(c->arena, dim_state_t, rank),
-                 TSPEC_ARENA_NEW(c->arena, tspec_axis_rule_t *, rank)};
+                 TSPEC_ARENA_NEW(c->arena, tspec_axis_rule_t *, rank),
+                 TSPEC_ARENA_NEW(c->arena, int, rank)};
   for (int round = 0; round < 2; ++round) {
     for (size_t i = 0; i < c->rules->axes.count; ++i) {
       tspec_axis_rule_t *rule = c->rules->axes.items[i];
@@ -215,14 +224,14 @@ static const tspec_sharding_t *resolve_axes(tspec_checker_t *c, const tspec_decl
     if (r.states[i] == DIM_NOTHING) { // a stack dim is unsplit unless a rule says otherwise
       r.dims[i].open = i >= declared->nstack;
     } else if (r.states[i] == DIM_BLOCKED) {
-      ++r.fired[i]->nblocked;
+      ++block_of(&r, r.fired[i], r.blockers[i])->nleft;
     }
   }
   tspec_said_t *said = TSPEC_ARENA_NEW(c->arena, tspec_said_t, rank);
   for (int i = 0; i < rank; ++i) {
     if (r.fired[i] != NULL) {
       said[i] = (tspec_said_t){r.fired[i]->range, rule_text(c, r.fired[i]->range),
-                               r.states[i] == DIM_BLOCKED};
+                               r.states[i] == DIM_BLOCKED, r.blockers[i]};
     }
   }
   tspec_sharding_t *sharding = TSPEC_ARENA_NEW(c->arena, tspec_sharding_t, 1);
@@ -313,42 +322,52 @@ bool tspec_check_any_failed(const tspec_checker_t *c) {
 }
 
 static void note_blocker(tspec_checker_t *c, const tspec_axis_rule_t *rule) {
-  if (rule->blocked_by.line > 0) {
-    tspec_check_note(
-        c, rule->blocked_by,
-        "by this rule, which comes first; another mesh axis for '%s', or its rule before this "
-        "one, would split it",
-        rule->axis);
+  tspec_check_note(c, rule->blocked.by,
+                   "by this rule, which comes first; another mesh axis for '%s', or its rule "
+                   "before this one, would split it",
+                   rule->axis);
+  tspec_check_note(c, rule->blocked.at, "the value is declared here");
+}
+
+// The rows and columns of one axis ("f32[batch, batch]") are no conflict of rules, and often meant.
+static void lint_doubled(tspec_checker_t *c, const tspec_axis_rule_t *rule) {
+  if (!c->options->lint || rule->doubled.nleft == 0) {
+    return;
   }
-  tspec_check_note(c, rule->blocked_at, "the value is declared here");
+  tspec_check_warning(c, rule->range, "this rule splits one dim of its axis and leaves unsplit %s",
+                      rule->doubled.note);
+  tspec_check_note(c, rule->doubled.at,
+                   "the value is declared here; an axis of its own for the other dim "
+                   "('axis %s_2 = %s') lets a rule speak of it",
+                   rule->axis, rule->axis);
 }
 
 static void lint_axis_rule(tspec_checker_t *c, const tspec_axis_rule_t *rule) {
   if (!rule->is_valid) {
     return;
   }
-  // The rows and columns of one axis ("f32[batch, batch]") are no conflict of rules.
-  bool by_itself = rule->blocked_note != NULL && rule->blocked_by.line == 0;
+  const tspec_axis_block_t *blocked = &rule->blocked;
   if (!rule->is_declared) {
     lint_unknown_axis(c, rule);
-  } else if (rule->nfired == 0 && rule->nblocked == 0 && rule->shadow != NULL) {
+  } else if (rule->nfired == 0 && blocked->nleft == 0 && rule->shadow != NULL) {
     tspec_check_warning(c, rule->range, "this rule is never used: an earlier rule for '%s' wins",
                         rule->axis);
     tspec_check_note(c, rule->shadow->range, "the earlier rule");
-  } else if (rule->nblocked > 0 && !by_itself) {
+  } else if (blocked->nleft > 0) {
     tspec_check_warning(c, rule->range, "this rule is blocked and leaves unsplit %s",
-                        rule->blocked_note);
+                        blocked->note);
     note_blocker(c, rule);
-  } else if (rule->blocked_note != NULL && (rule->nfired == 0 || c->options->lint) && !by_itself) {
+  } else if (blocked->note != NULL && (rule->nfired == 0 || c->options->lint)) {
     tspec_check_warning(c, rule->range, "this rule is blocked and leaves to a later one %s",
-                        rule->blocked_note);
+                        blocked->note);
     note_blocker(c, rule);
-  } else if (rule->nfired == 0 && rule->blocked_note == NULL && !tspec_check_any_failed(c)) {
+  } else if (rule->nfired == 0 && blocked->note == NULL && !tspec_check_any_failed(c)) {
     tspec_check_warning(c, rule->range,
                         "this rule is never used: no declared value has a dim '%s' that it could "
                         "decide",
                         rule->axis);
   }
+  lint_doubled(c, rule);
 }
 
 void tspec_check_rules_finish(tspec_checker_t *c) {

@@ -59,6 +59,14 @@ bool tspec_check_says_nothing(const tspec_sharding_t *sharding);
 
 // ---- rules -----------------------------------------------------------------------------------
 
+/// Dims that a rule could not decide, as its mesh axes split other dims of their tensors.
+typedef struct tspec_axis_block_t {
+  int nleft;        ///< dims that ended unsplit because of that
+  const char *note; ///< the first one, in words; NULL: there is none
+  tspec_range_t by; ///< the place of the rule that took the mesh axis
+  tspec_range_t at; ///< the value
+} tspec_axis_block_t;
+
 /// One line of `shard axes`, and what became of it.
 typedef struct tspec_axis_rule_t {
   const char *axis;
@@ -69,10 +77,8 @@ typedef struct tspec_axis_rule_t {
   bool is_valid;    ///< its mesh axes exist
   bool is_declared; ///< the logical axis exists
   int nfired;
-  int nblocked;             ///< dims that ended unsplit because of that
-  const char *blocked_note; ///< the first one, in words
-  tspec_range_t blocked_by; ///< the place of the rule that took the mesh axis, or all zero
-  tspec_range_t blocked_at; ///< the value
+  tspec_axis_block_t blocked;             ///< by other rules
+  tspec_axis_block_t doubled;             ///< by itself: a name on two dims, whose first it splits
   const struct tspec_axis_rule_t *shadow; ///< a rule that took a dim of its axis before it
 } tspec_axis_rule_t;
 

@@ -47,8 +47,11 @@ const char *tspec_explained_said(const tspec_explained_t *explained, const tspec
     return tspec_arena_printf(explained->arena, "annotation%s", place);
   }
   const char *quote = strchr(said->rule, '"') == NULL ? "\"" : "";
-  return tspec_arena_printf(explained->arena, "rule %s%s%s%s%s", quote, said->rule, quote, place,
-                            said->is_blocked ? ", blocked by another dim" : "");
+  const char *rule =
+      tspec_arena_printf(explained->arena, "rule %s%s%s%s", quote, said->rule, quote, place);
+  return said->is_blocked
+             ? tspec_arena_printf(explained->arena, "%s, blocked by dim %d", rule, said->blocker)
+             : rule;
 }
 
 const tspec_said_t *tspec_explained_start(const tspec_explained_t *explained, int value, int dim) {

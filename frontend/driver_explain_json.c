@@ -31,7 +31,9 @@ static void put_said(const tspec_explained_t *explained, const tspec_said_t *sai
   bool is_rule = said != NULL && said->rule != NULL;
   tspec_json_text(buf, "said_by", is_rule ? "rule" : "annotation");
   tspec_json_text(buf, "rule", is_rule ? said->rule : NULL);
-  tspec_json_bool(buf, "blocked", is_rule && said->is_blocked);
+  bool is_blocked = is_rule && said->is_blocked;
+  tspec_json_bool(buf, "blocked", is_blocked);
+  tspec_json_number(buf, "blocked_by", is_blocked ? said->blocker : -1);
   put_place(explained, "line", said == NULL ? (tspec_range_t){0} : said->range, buf);
 }
 

@@ -38,6 +38,7 @@ typedef struct tspec_said_t {
   tspec_range_t range; ///< the annotation or the rule; all zero: nowhere, or not known
   const char *rule;    ///< the rule as written, "mlp -> model"; NULL: an annotation
   bool is_blocked;     ///< the rule's mesh axes split another dim: this one stays whole
+  int blocker;         ///< that dim
 } tspec_said_t;
 
 typedef struct tspec_sharding_t {

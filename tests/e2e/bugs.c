@@ -4,9 +4,9 @@
 // - "runs": programs to run, each with "entry" (in DIR/ID.tspec, or DIR/"file"), "mesh" (the
 //   report's, "x=2,y=4") and what must hold (bugs.h): "inputs", "results", "sums", "begins",
 //   "within"; on the report's mesh also "blocks", "shardings", "bytes" (enough of them). A run with
-//   "errors" must be refused with these texts; "warnings" are said. "known": {"bytes", "shardings",
-//   "why"} where what is sent or held is known to be more: it may not get
-//   worse, and has to be taken off when it is mended.
+//   "errors" must be refused with these texts; "warnings" are said under --lint. "known": {"bytes",
+//   "shardings", "why"} where what is sent or held is known to be more: it may not get worse, and
+//   has to be taken off when it is mended.
 // - "later": what of the report is not run yet, and why.
 // A run is made on the report's mesh and on every mesh with axes as long or shorter.
 // --list prints what is left to later and what is known, and fails if a row has neither runs nor a

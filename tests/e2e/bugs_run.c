@@ -32,7 +32,8 @@ static bool compile(bugs_run_t *run) {
   }
   const tspec_ast_file_t *ast = tspec_parse(&run->arena, &run->sources, file, &run->diag);
   const char *set = json_string_value(json_object_get(run->json, "set"));
-  tspec_check_options_t check = {.mesh = run->mesh, .nsets = set != NULL, .sets = &set};
+  tspec_check_options_t check = {
+      .mesh = run->mesh, .nsets = set != NULL, .sets = &set, .lint = true};
   run->global = tspec_check(&run->arena, &run->sources, ast, &check, &run->diag);
   if (run->global == NULL || run->diag.nerrors > 0) {
     return false;
