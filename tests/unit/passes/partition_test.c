@@ -224,6 +224,29 @@ Test(partition, a_split_that_reshape_cannot_keep_moves_what_lies_elsewhere) {
       "permute [-, a] 24; all_slice [-, a, -]");
 }
 
+Test(partition, a_split_of_an_inner_dim_moves_to_the_first_of_its_group) {
+  static const char *const cases[][2] = {
+      // Blocks of 12 x 2 floats, 96 bytes: three quarters go to others, the reshape moves nothing.
+      {"input x f32[12, 8] @ [-, a]\ny = reshape x shape=16,6\nresult y @ [a, -]\n",
+       "all_to_all [a, -] 72"},
+      {"input x f32[16, 6] @ [a, -]\ny = reshape x shape=12,8\nresult y @ [-, a]\n",
+       "all_to_all [-, a] 72"},
+      // 2 columns of 6 rows, the last rank none: 2 rows each stay. Three rows of 4 are those two.
+      {"input x f32[6, 6] @ [-, a]\ny = reshape x shape=9,4\nresult y @ [a, -]\n",
+       "all_to_all [a, -] 32; all_slice [a, -]; all_slice [a, -]"},
+      // Rows of 4 in blocks of 3 x 2: the first two ranks get two rows, the third one the last.
+      // Then
+      // 8, 8, 4 and no elements are to be 5 each.
+      {"input x f32[5, 4] @ [-, a]\ny = reshape x shape=20\nresult y @ [a]\n",
+       "all_to_all [a, -] 20; all_slice [a, -]; permute [a] 24"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[512];
+    snprintf(text, sizeof text, "level global\nmesh a=4\n%s", cases[i][0]);
+    expect_exact(text, cases[i][1]);
+  }
+}
+
 Test(partition, a_reshape_of_blocks_that_hold_the_same_moves_nothing) {
   expect_exact("level global\n"
                "mesh a=2 b=2\n"
