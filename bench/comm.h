@@ -23,7 +23,7 @@ typedef struct comm_row_t {
 } comm_row_t;
 
 typedef enum comm_outcome_t {
-  COMM_RAN,
+  COMM_DONE,    ///< predicted, and counted where that was asked for
   COMM_SKIPPED, ///< the entry needs an op or a form that is not built
   COMM_FAILED,  ///< the compiler refused or broke it, or the counts differ
 } comm_outcome_t;

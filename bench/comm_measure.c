@@ -119,7 +119,7 @@ static comm_outcome_t measure(measure_t *m, bool evaluate) {
     m->bytes->why = "predicted and counted bytes differ";
     return COMM_FAILED;
   }
-  return COMM_RAN;
+  return COMM_DONE;
 }
 
 comm_outcome_t comm_measure(const comm_row_t *row, bool evaluate, tspec_arena_t *arena,
