@@ -33,6 +33,22 @@ tspec_step_t tspec_step_of_op(const tspec_op_t *op) {
   return step;
 }
 
+tspec_op_build_t tspec_step_build(tspec_arena_t *arena, tspec_value_t *value,
+                                  const tspec_step_t *step) {
+  bool reduces = step->kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
+                 step->kind == TSPEC_COLLECTIVE_REDUCE_SCATTER ||
+                 step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
+  tspec_attr_t attrs[2] = {tspec_attr_axes("axes", step->naxes, step->axes),
+                           tspec_attr_reduce("kind", step->reduce)};
+  tspec_value_t **operands = TSPEC_ARENA_NEW(arena, tspec_value_t *, 1);
+  operands[0] = value;
+  return (tspec_op_build_t){.kind = tspec_op_find(tspec_collective_name(step->kind)),
+                            .noperands = 1,
+                            .operands = operands,
+                            .nattrs = reduces ? 2 : 1,
+                            .attrs = tspec_arena_copy(arena, attrs, sizeof attrs)};
+}
+
 // ---- parts of operands -------------------------------------------------------------------------
 
 static const tspec_window_t *windows_of(const tspec_op_t *op, tspec_arena_t *arena) {

@@ -13,6 +13,11 @@ bool tspec_op_has_parts(const tspec_op_t *op);
 /// Such an op as a step from its first operand, without windows; pointers are the op's.
 tspec_step_t tspec_step_of_op(const tspec_op_t *op);
 
+/// What makes the op of such a step on `value`, without windows: its result's sharding is to be
+/// `step->to`. No place in the source; arrays lie in `arena`, axes are the step's.
+tspec_op_build_t tspec_step_build(tspec_arena_t *arena, tspec_value_t *value,
+                                  const tspec_step_t *step);
+
 /// True for an op that places elements and whose shardings let no rank compute its block of the
 /// result from its blocks of the operands. `reshard` leaves such ops, `partition` makes collectives
 /// of them.

@@ -3,8 +3,7 @@
 // Makes the op of a collective, before `reason`.
 static tspec_op_t *emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
                         const tspec_step_t *step, tspec_op_build_t build) {
-  const char *name = tspec_collective_name(step->kind);
-  build.kind = tspec_op_find(name);
+  const char *name = tspec_op_info(build.kind)->name;
   build.range = reason->range;
   build.spelling = reason->spelling != NULL ? reason->spelling : tspec_op_info(reason->kind)->name;
   build.because = tspec_arena_printf(run->scratch, "%s for '%s'", name, build.spelling);
@@ -18,14 +17,7 @@ static tspec_op_t *emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *r
 
 tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
                             tspec_value_t *value, const tspec_step_t *step) {
-  bool reduces = step->kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
-                 step->kind == TSPEC_COLLECTIVE_REDUCE_SCATTER ||
-                 step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
-  tspec_attr_t attrs[2] = {tspec_attr_axes("axes", step->naxes, step->axes),
-                           tspec_attr_reduce("kind", step->reduce)};
-  return emit(run, func, reason, step,
-              (tspec_op_build_t){
-                  .noperands = 1, .operands = &value, .nattrs = reduces ? 2 : 1, .attrs = attrs});
+  return emit(run, func, reason, step, tspec_step_build(run->scratch, value, step));
 }
 
 tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *op) {
@@ -50,10 +42,12 @@ tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op
   if (value != NULL) {
     attrs[nattrs++] = *value;
   }
-  return emit(
-      run, func, op, &steps[0],
-      (tspec_op_build_t){
-          .noperands = op->noperands, .operands = op->operands, .nattrs = nattrs, .attrs = attrs});
+  return emit(run, func, op, &steps[0],
+              (tspec_op_build_t){.kind = tspec_op_find(tspec_collective_name(steps[0].kind)),
+                                 .noperands = op->noperands,
+                                 .operands = op->operands,
+                                 .nattrs = nattrs,
+                                 .attrs = attrs});
 }
 
 void tspec_op_replace(tspec_func_t *func, tspec_op_t *op, tspec_value_t *value) {

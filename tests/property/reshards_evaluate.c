@@ -1,19 +1,11 @@
 // Plans on the evaluator: a program of the steps alone.
 #include "ir/eval/eval.h"
+#include "ir/program_steps.h"
 #include "tests/property/reshards.h"
 
 static tspec_value_t *append(reshard_case_t *c, tspec_program_t *program, tspec_value_t *value,
                              const tspec_step_t *step, tspec_diag_t *diag) {
-  tspec_attr_t attrs[2] = {tspec_attr_axes("axes", step->naxes, step->axes),
-                           tspec_attr_reduce("kind", step->reduce)};
-  bool reduces = step->kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
-                 step->kind == TSPEC_COLLECTIVE_REDUCE_SCATTER ||
-                 step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
-  tspec_op_build_t build = {.kind = tspec_op_find(tspec_collective_name(step->kind)),
-                            .noperands = 1,
-                            .operands = &value,
-                            .nattrs = reduces ? 2 : 1,
-                            .attrs = attrs};
+  tspec_op_build_t build = tspec_step_build(c->arena, value, step);
   tspec_op_t *op = tspec_op_create(program, program->funcs[0], NULL, &build, diag);
   if (op == NULL) {
     reshard_fail(c, "no op can be made of a step");

@@ -81,16 +81,7 @@ static const tspec_sharding_t *draw_sharding(round_t *round, bool may_be_pending
 
 static tspec_value_t *append(round_t *round, tspec_program_t *program, tspec_value_t *value,
                              const tspec_step_t *step) {
-  tspec_attr_t attrs[2] = {tspec_attr_axes("axes", step->naxes, step->axes),
-                           tspec_attr_reduce("kind", step->reduce)};
-  bool reduces = step->kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
-                 step->kind == TSPEC_COLLECTIVE_REDUCE_SCATTER ||
-                 step->kind == TSPEC_COLLECTIVE_MAKE_PENDING;
-  tspec_op_build_t build = {.kind = tspec_op_find(tspec_collective_name(step->kind)),
-                            .noperands = 1,
-                            .operands = &value,
-                            .nattrs = reduces ? 2 : 1,
-                            .attrs = attrs};
+  tspec_op_build_t build = tspec_step_build(&round->arena, value, step);
   tspec_op_t *op = tspec_op_create(program, program->funcs[0], NULL, &build, &round->diag);
   op->results[0]->sharding = step->to;
   return op->results[0];
