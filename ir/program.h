@@ -147,6 +147,7 @@ typedef struct tspec_program_t {
   const struct tspec_causes_t
       *causes; ///< from `propagate` on: one record per assignment (ir/shard/causes.h), or NULL
   int nkernels;
+  int kernels_room; ///< how many `kernels` has room for; less than `nkernels`: for those alone
   struct tspec_kernel_t *kernels; ///< kernels level: bodies (passes/kernel.h), or NULL
 } tspec_program_t;
 

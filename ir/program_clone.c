@@ -189,6 +189,7 @@ tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena
   tspec_program_t *copy = tspec_arena_copy(arena, program, sizeof *program);
   copy->arena = arena;
   copy->name = copy_string(arena, program->name);
+  copy->kernels_room = 0; // shared: what is added to the copy goes elsewhere
   copy_mesh(arena, &copy->mesh);
   copy_params(arena, copy);
   copy_promises(arena, copy);

@@ -16,12 +16,11 @@ const tspec_kernel_t *tspec_kernel_find(const tspec_program_t *program, const ch
 
 void tspec_kernel_add(tspec_program_t *program, const tspec_kernel_t *kernel) {
   int count = program->nkernels;
-  // Capacity doubles at powers of two.
-  if ((count & (count - 1)) == 0) {
-    tspec_kernel_t *grown =
-        TSPEC_ARENA_NEW(program->arena, tspec_kernel_t, count == 0 ? 1 : 2 * count);
-    if (count > 0) {
-      memcpy(grown, program->kernels, sizeof *grown * (size_t)count);
+  if (count >= program->kernels_room) {
+    program->kernels_room = 2 * count + 4;
+    tspec_kernel_t *grown = TSPEC_ARENA_NEW(program->arena, tspec_kernel_t, program->kernels_room);
+    for (int i = 0; i < count; i++) {
+      grown[i] = program->kernels[i];
     }
     program->kernels = grown;
   }
