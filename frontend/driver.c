@@ -346,6 +346,7 @@ static bool choose_pipeline(tspec_driver_t *driver, tspec_pipeline_t *out_pipeli
 static bool run_passes(tspec_driver_t *driver) {
   const tspec_command_t *command = driver->command;
   tspec_options_t options = {.cpu = command->cpu == NULL ? "native" : command->cpu,
+                             .cost_model = command->cost_model,
                              .lint = command->lint,
                              .explain = command->explain != TSPEC_REPORT_NONE,
                              .strict = command->strict,

@@ -193,6 +193,17 @@ static bool set_explain(parser_t *parser, const char *name, const char *value) {
   return true;
 }
 
+static bool set_cost_model(parser_t *parser, const char *name, const char *value) {
+  static const char *const kNames[] = {[TSPEC_COST_BYTES] = "bytes", [TSPEC_COST_VOTES] = "votes"};
+  for (int i = 0; i < 2; i++) {
+    if (strcmp(value, kNames[i]) == 0) {
+      parser->command->cost_model = (tspec_cost_model_t)i;
+      return true;
+    }
+  }
+  return fail(parser, name, value, "bytes or votes");
+}
+
 /// An option of the language's tools that has no code behind it in this build.
 static bool set_missing(parser_t *parser, const char *name, const char *value) {
   (void)value;
@@ -224,6 +235,8 @@ static const option_t kOptions[] = {
     {"--verify-each", TAKES_MAYBE, "off", "verify the program after each pass (default: on)",
      set_verify_each},
     {"--no-verify-each", TAKES_NONE, NULL, "the same as --verify-each=off", set_no_verify_each},
+    {"--cost-model", TAKES_VALUE, "MODEL",
+     "choose layouts by bytes (default: the fewest sent) or by votes (as Shardy)", set_cost_model},
     {"--explain", TAKES_MAYBE, "VALUE",
      "why values are split as they are: of all, of VALUE (repeatable:\n"
      "                          a let, input, parameter or result, NAME, PATH, ENTRY/NAME or\n"

@@ -73,6 +73,7 @@ typedef struct tspec_command_t {
   tspec_report_t report;
   tspec_report_t shardings;
   tspec_report_t explain;
+  tspec_cost_model_t cost_model;
   tspec_words_t explained; ///< the values that --explain names; none: all
   bool lint;
   bool strict;

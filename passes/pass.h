@@ -9,12 +9,20 @@
 #include "ir/base/diag.h"
 #include "ir/program.h"
 
+/// By what pass `reshard` chooses layouts.
+typedef enum tspec_cost_model_t {
+  TSPEC_COST_BYTES, ///< by cost of all conversions of an entry (passes/layouts.h), if that is less
+                    ///< than what the vote leads to
+  TSPEC_COST_VOTES, ///< by elements, op by op, as Shardy does
+} tspec_cost_model_t;
+
 /// Choices that the driver makes for all passes.
 typedef struct tspec_options_t {
   const char *cpu; ///< "native", "x86-64-v3", ...
-  bool lint;       ///< print warnings about costs
-  bool explain;    ///< record decisions (passes/decisions.h)
-  bool strict;     ///< warnings are errors
+  tspec_cost_model_t cost_model;
+  bool lint;    ///< print warnings about costs
+  bool explain; ///< record decisions (passes/decisions.h)
+  bool strict;  ///< warnings are errors
   bool verify_each;
   int64_t nranks; ///< of the mesh
 } tspec_options_t;

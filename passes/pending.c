@@ -76,10 +76,12 @@ static tspec_choice_t choose_complete(const tspec_pending_t *pending, const tspe
   int ntensors = op->noperands + op->nresults;
   const tspec_sharding_t **shardings = TSPEC_ARENA_NEW(work, const tspec_sharding_t *, ntensors);
   tspec_type_t *types = TSPEC_ARENA_NEW(work, tspec_type_t, ntensors);
+  const tspec_sharding_t *const *laid = tspec_layouts_of(pending->layouts, op);
   for (int t = 0; t < ntensors; t++) {
     const tspec_value_t *value =
         t < op->noperands ? op->operands[t] : op->results[t - op->noperands];
-    shardings[t] = tspec_pending_set_strip(work, value->sharding, stripped);
+    shardings[t] =
+        tspec_pending_set_strip(work, laid == NULL ? value->sharding : laid[t], stripped);
     types[t] = value->type;
   }
   unsigned traits = tspec_op_info(op->kind)->rules->traits;
@@ -331,11 +333,14 @@ static void settle(const tspec_pending_t *pending, const tspec_op_t *op) {
 // ---- the whole --------------------------------------------------------------------------------
 
 const tspec_pending_t *tspec_pending_analyze(tspec_wire_t *wire, const tspec_program_t *program,
-                                             tspec_func_t *func, bool travel) {
+                                             tspec_func_t *func, const tspec_layouts_t *layouts) {
   tspec_arena_t *arena = wire->arena;
   tspec_pending_t *pending = TSPEC_ARENA_NEW(arena, tspec_pending_t, 1);
-  *pending = (tspec_pending_t){
-      .arena = arena, .program = program, .wire = wire, .nvalues = tspec_func_number(func)};
+  *pending = (tspec_pending_t){.arena = arena,
+                               .program = program,
+                               .wire = wire,
+                               .layouts = layouts,
+                               .nvalues = tspec_func_number(func)};
   pending->facts = TSPEC_ARENA_NEW(arena, facts_t, pending->nvalues);
   for (int i = 0; i < func->nargs; i++) {
     facts_of(pending, func->args[i].value)->entry = -1;
@@ -347,9 +352,7 @@ const tspec_pending_t *tspec_pending_analyze(tspec_wire_t *wire, const tspec_pro
   for (const tspec_op_t *op = func->last; op != NULL; op = op->prev) {
     ask_operands(pending, op);
   }
-  if (travel) {
-    tspec_pending_travel(pending, func);
-  }
+  tspec_pending_travel(pending, func);
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     settle(pending, op);
   }
@@ -368,8 +371,9 @@ static const tspec_sharding_t *with_set(const tspec_pending_t *pending,
 }
 
 const tspec_sharding_t *tspec_pending_made(const tspec_pending_t *pending,
-                                           const tspec_value_t *value, tspec_arena_t *arena) {
-  return with_set(pending, value->sharding, facts_of(pending, value)->entering, arena);
+                                           const tspec_value_t *value,
+                                           const tspec_sharding_t *sharding, tspec_arena_t *arena) {
+  return with_set(pending, sharding, facts_of(pending, value)->entering, arena);
 }
 
 const tspec_sharding_t *tspec_pending_wanted(const tspec_pending_t *pending,

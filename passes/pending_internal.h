@@ -42,6 +42,7 @@ struct tspec_pending_t {
   tspec_arena_t *arena;
   const tspec_program_t *program;
   tspec_wire_t *wire;
+  const tspec_layouts_t *layouts; ///< or NULL
   int nvalues;
   tspec_pending_facts_t *facts; ///< by value id
 };

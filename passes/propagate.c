@@ -101,11 +101,22 @@ static void set_operands(propagate_t *pass) {
   }
 }
 
+// True if a result's declaration says nothing of where it lies.
+static bool is_undeclared(const tspec_result_t *result) {
+  bool undeclared = result->kind == TSPEC_SLOT_RESULT && result->value->type.rank > 0;
+  for (int d = 0; result->sharding != NULL && d < result->sharding->rank; d++) {
+    const tspec_dim_t *dim = &result->sharding->dims[d];
+    undeclared = undeclared && dim->open && dim->naxes == 0;
+  }
+  return undeclared;
+}
+
 static void set_results(propagate_t *pass) {
   int returned = 0;
   for (int i = 0; i < pass->map->program->nfuncs; i++) {
     tspec_func_t *func = pass->map->program->funcs[i];
     for (int r = 0; r < func->nresults; r++) {
+      func->results[r].is_free = is_undeclared(&func->results[r]);
       func->results[r].sharding = final_sharding(pass, pass->map->first_return[i] + r);
       func->results[r].value = read_value(pass, tspec_prop_returned(pass->map->graph, returned++));
     }

@@ -4,7 +4,9 @@
 // linear.
 #include "ir/base/vec.h"
 #include "ir/shard/choose.h"
+#include "passes/cost_model.h"
 #include "passes/decisions.h"
+#include "passes/layouts.h"
 #include "passes/pass.h"
 #include "passes/pending.h"
 #include "passes/reshard_expand.h"
@@ -22,7 +24,8 @@ typedef struct reshard_t {
   tspec_wire_t *wire;
   tspec_program_t *program;
   tspec_func_t *func;
-  tspec_arena_t *arena; // the program's
+  tspec_arena_t *arena;           // the program's
+  const tspec_layouts_t *layouts; // NULL: by vote
   const tspec_pending_t *pending;
   TSPEC_VEC(tspec_value_t *) current; // by id: what reads the value now
   TSPEC_VEC(int) heads;               // by id: first conversion
@@ -157,14 +160,17 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
   const tspec_sharding_t **shardings = TSPEC_ARENA_NEW(&work, const tspec_sharding_t *, ntensors);
   const tspec_sharding_t **wanted = TSPEC_ARENA_NEW(&work, const tspec_sharding_t *, op->nresults);
   tspec_type_t *types = TSPEC_ARENA_NEW(&work, tspec_type_t, ntensors);
+  const tspec_sharding_t *const *laid = tspec_layouts_of(pass->layouts, op);
   for (int i = 0; i < op->nresults; i++) {
+    int t = op->noperands + i;
+    const tspec_sharding_t *split = laid == NULL ? op->results[i]->sharding : laid[t];
     wanted[i] = tspec_pending_wanted(pass->pending, op->results[i], pass->arena);
-    shardings[op->noperands + i] = tspec_pending_made(pass->pending, op->results[i], pass->arena);
-    types[op->noperands + i] = op->results[i]->type;
+    shardings[t] = tspec_pending_made(pass->pending, op->results[i], split, pass->arena);
+    types[t] = op->results[i]->type;
   }
   for (int i = 0; i < op->noperands; i++) {
-    shardings[i] =
-        tspec_pending_entering(pass->pending, op, i, op->operands[i]->sharding, pass->arena);
+    const tspec_sharding_t *split = laid == NULL ? op->operands[i]->sharding : laid[i];
+    shardings[i] = tspec_pending_entering(pass->pending, op, i, split, pass->arena);
     types[i] = op->operands[i]->type;
   }
   const tspec_mesh_t *mesh = &pass->program->mesh;
@@ -312,16 +318,19 @@ static void find_asked(reshard_t *pass) {
   }
 }
 
-static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
+// By cost, or by vote. Returns false if that is the same here.
+static bool run_func(tspec_pass_run_t *run, tspec_func_t *func, bool by_cost) {
   drop_ones(run->program, func);
   tspec_wire_t wire = {.mesh = &run->program->mesh, .arena = run->scratch};
   tspec_expand_ops(run, &wire, func);
+  const tspec_layouts_t *layouts = by_cost ? tspec_layouts_decide(&wire, run->program, func) : NULL;
   reshard_t pass = {.run = run,
                     .wire = &wire,
                     .program = run->program,
                     .func = func,
                     .arena = run->program->arena,
-                    .pending = tspec_pending_analyze(&wire, run->program, func, true)};
+                    .layouts = layouts,
+                    .pending = tspec_pending_analyze(&wire, run->program, func, layouts)};
   for (int i = 0; i < func->nargs; i++) {
     note_value(&pass, func->args[i].value);
   }
@@ -336,11 +345,19 @@ static void run_func(tspec_pass_run_t *run, tspec_func_t *func) {
   shorten_chains(&pass);
   drop_empty(&pass);
   tspec_func_remove_dead(func);
+  return layouts != NULL;
 }
 
 bool tspec_pass_reshard(tspec_pass_run_t *run) {
+  const bool *by_cost = tspec_cost_model_choose(run, run_func);
   for (int i = 0; i < run->program->nfuncs; i++) {
-    run_func(run, run->program->funcs[i]);
+    run_func(run, run->program->funcs[i], by_cost[i]);
+  }
+  for (int i = 0; i < run->program->nfuncs; i++) {
+    tspec_func_t *func = run->program->funcs[i];
+    for (int r = 0; r < func->nresults; r++) {
+      func->results[r].is_free = false; // decided
+    }
   }
   for (int i = 0; i < run->program->nparams; i++) {
     tspec_param_t *param = &run->program->params[i];

@@ -2,6 +2,7 @@
 
 #include "ir/program_steps.h"
 #include "ir/shard/axes.h"
+#include "ir/shard/cuts.h"
 
 /// The op as it would be, in `arena`.
 static tspec_op_t laid_out(tspec_arena_t *arena, const tspec_op_t *op,
@@ -19,6 +20,31 @@ static tspec_op_t laid_out(tspec_arena_t *arena, const tspec_op_t *op,
   return copy;
 }
 
+// True if all tensors cut the mesh's axes so that one collective can move between them.
+static bool have_common_cuts(const tspec_mesh_t *mesh, int ntensors,
+                             const tspec_sharding_t *const *tensors) {
+  bool common = true;
+  for (int a = 0; common && a < mesh->naxes; a++) {
+    tspec_cuts_t cuts = {0};
+    for (int t = 0; common && t < ntensors; t++) {
+      common = tspec_cuts_add_dims(&cuts, a, tensors[t]);
+    }
+  }
+  return common;
+}
+
+// Of the exchange that the op is, laid out so: 0 if it is none, INT64_MAX if no collective can be.
+static int64_t exchange_bytes(tspec_arena_t *work, const tspec_wire_t *wire, const tspec_op_t *op,
+                              const tspec_sharding_t *const *tensors) {
+  tspec_op_t copy = laid_out(work, op, tensors);
+  if (!tspec_op_is_exchanged(&copy)) {
+    return 0;
+  }
+  return have_common_cuts(wire->mesh, op->noperands + op->nresults, tensors)
+             ? tspec_op_cost_bytes(wire->mesh, &copy)
+             : INT64_MAX;
+}
+
 int64_t tspec_layout_cost_bytes(tspec_wire_t *wire, const tspec_op_t *op,
                                 const tspec_sharding_t *const *wanted,
                                 const tspec_sharding_t *const *tensors) {
@@ -33,9 +59,23 @@ int64_t tspec_layout_cost_bytes(tspec_wire_t *wire, const tspec_op_t *op,
     cost = tspec_wire_add(
         cost, tspec_wire_bytes(wire, op->results[i]->type, tensors[op->noperands + i], wanted[i]));
   }
-  tspec_op_t copy = laid_out(&work, op, tensors);
-  if (tspec_op_is_exchanged(&copy)) {
-    cost = tspec_wire_add(cost, tspec_op_cost_bytes(wire->mesh, &copy));
+  cost = tspec_wire_add(cost, exchange_bytes(&work, wire, op, tensors));
+  tspec_arena_deinit(&work);
+  return cost;
+}
+
+int64_t tspec_layout_exchange_cost(const tspec_wire_t *wire, const tspec_op_t *op,
+                                   const tspec_sharding_t *const *tensors) {
+  if (tspec_op_info(op->kind)->rules->windows == NULL) {
+    return 0;
+  }
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  int64_t cost = exchange_bytes(&work, wire, op, tensors);
+  if (cost > 0 && cost < INT64_MAX) {
+    tspec_op_t copy = laid_out(&work, op, tensors);
+    const tspec_step_t *step = tspec_op_parts(&copy, wire->mesh, &work);
+    cost = tspec_wire_weigh(wire->mesh, step->axes, step->naxes, cost);
   }
   tspec_arena_deinit(&work);
   return cost;

@@ -14,6 +14,11 @@ int64_t tspec_layout_cost_bytes(tspec_wire_t *wire, const tspec_op_t *op,
                                 const tspec_sharding_t *const *wanted,
                                 const tspec_sharding_t *const *tensors);
 
+/// What an op that places elements costs by itself, laid out so: that of its exchange
+/// (tspec_wire_weigh), 0 if it is none, INT64_MAX if the tensors cut axes so that it cannot be.
+int64_t tspec_layout_exchange_cost(const tspec_wire_t *wire, const tspec_op_t *op,
+                                   const tspec_sharding_t *const *tensors);
+
 /// Replaces `choice`, with which each rank computes its block on its own, by shardings between
 /// which one exchange moves just what is needed, where that sends less in all: conversions of
 /// operands before, the exchange, the conversion of the result behind. `voted`: the choice by axes

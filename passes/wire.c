@@ -16,11 +16,12 @@ static double largest_bandwidth(const tspec_mesh_t *mesh) {
   return largest;
 }
 
-static int64_t weigh(const tspec_mesh_t *mesh, const tspec_step_t *step, int64_t bytes) {
+int64_t tspec_wire_weigh(const tspec_mesh_t *mesh, const tspec_axis_t *axes, int naxes,
+                         int64_t bytes) {
   double largest = largest_bandwidth(mesh);
   double slowest = largest;
-  for (int i = 0; i < step->naxes; i++) {
-    double stated = mesh->axes[step->axes[i].axis].bytes_per_second;
+  for (int i = 0; i < naxes; i++) {
+    double stated = mesh->axes[axes[i].axis].bytes_per_second;
     slowest = stated > 0 && stated < slowest ? stated : slowest;
   }
   if (slowest == largest) {
@@ -38,7 +39,8 @@ static tspec_wire_plan_t *make_plan(const tspec_wire_t *wire, tspec_type_t type,
     const tspec_step_t *step = &plan->steps.items[i];
     int64_t bytes = tspec_step_cost_bytes(wire->mesh, type, step);
     plan->bytes = tspec_wire_add(plan->bytes, bytes);
-    plan->cost = tspec_wire_add(plan->cost, weigh(wire->mesh, step, bytes));
+    plan->cost =
+        tspec_wire_add(plan->cost, tspec_wire_weigh(wire->mesh, step->axes, step->naxes, bytes));
   }
   return plan;
 }

@@ -36,6 +36,10 @@ int64_t tspec_wire_bytes(tspec_wire_t *wire, tspec_type_t type, const tspec_shar
 int64_t tspec_wire_conversion(tspec_wire_t *wire, tspec_type_t type, const tspec_sharding_t *from,
                               const tspec_sharding_t *to);
 
+/// The cost of bytes that go along `axes` (tspec_wire_plan_t).
+int64_t tspec_wire_weigh(const tspec_mesh_t *mesh, const tspec_axis_t *axes, int naxes,
+                         int64_t bytes);
+
 /// Sum of costs, at most INT64_MAX.
 int64_t tspec_wire_add(int64_t a, int64_t b);
 

@@ -319,6 +319,9 @@ static MlirAttribute result_attrs(exporter_t *exporter, const tspec_result_t *re
   if (result->sharding != NULL) {
     push(exporter, &attrs, TSPEC_NAME_SHARDING, make_sharding(exporter, result->sharding));
   }
+  if (result->is_free) {
+    push(exporter, &attrs, TSPEC_NAME_FREE, mlirUnitAttrGet(exporter->context));
+  }
   if (result->range.file != 0) {
     push(exporter, &attrs, TSPEC_NAME_PLACE, make_place(exporter, result->range));
   }

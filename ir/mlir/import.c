@@ -334,12 +334,12 @@ static bool import_arg(tspec_reader_t *reader, MlirOperation op, tspec_func_t *f
 
 static bool import_result(tspec_reader_t *reader, MlirOperation op, tspec_func_t *func,
                           tspec_value_t *value, tspec_result_t *result) {
-  static const char *const kKnown[] = {TSPEC_NAME_KIND, TSPEC_NAME_NAME, TSPEC_NAME_SHARDING,
-                                       TSPEC_NAME_PLACE, NULL};
+  static const char *const kKnown[] = {TSPEC_NAME_KIND, TSPEC_NAME_NAME,  TSPEC_NAME_SHARDING,
+                                       TSPEC_NAME_FREE, TSPEC_NAME_PLACE, NULL};
   holder_t holder = hold_slot(reader, op, "res_attrs", func->nresults);
   holder.range = func->range;
   holder.owner = tspec_arena_printf(reader->arena, "result %d of '%s'", func->nresults, func->name);
-  *result = (tspec_result_t){.value = value};
+  *result = (tspec_result_t){.value = value, .is_free = has_unit(&holder, TSPEC_NAME_FREE)};
   MlirAttribute place = find(&holder, TSPEC_NAME_PLACE);
   if (!mlirAttributeIsNull(place) && mlirAttributeIsALocation(place)) {
     const char *because = NULL;

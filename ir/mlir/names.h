@@ -15,6 +15,7 @@
 #define TSPEC_NAME_OFFSET "tspec.offset" ///< bytes in the arena
 #define TSPEC_NAME_VALUE                                                                           \
   "tspec.value" ///< the name of the value itself where it differs from the slot's
+#define TSPEC_NAME_FREE "tspec.free"         ///< unit: nothing was said of where a result lies
 #define TSPEC_NAME_PLACE "tspec.place"       ///< where a result is declared
 #define TSPEC_NAME_ARENA "tspec.arena_bytes" ///< on a function
 

@@ -1,0 +1,178 @@
+#include "passes/layouts.h"
+
+#include "ir/shard/decompose.h"
+#include "passes/layouts_internal.h"
+
+struct tspec_layouts_t {
+  const tspec_sharding_t *const **ops; // by the id of the first result; NULL: as voted
+};
+
+tspec_laid_value_t *tspec_laid_value(const tspec_laying_t *laying, const tspec_value_t *value) {
+  return &laying->values[value->id];
+}
+
+tspec_laid_value_t *tspec_laid_tensor(const tspec_laying_t *laying, const tspec_op_t *op,
+                                      int tensor) {
+  return tspec_laid_value(laying, tensor < op->noperands ? op->operands[tensor]
+                                                         : op->results[tensor - op->noperands]);
+}
+
+// ---- what there is ----------------------------------------------------------------------------
+
+static void note_value(tspec_laying_t *laying, const tspec_value_t *value, bool is_free) {
+  tspec_laid_value_t *laid = tspec_laid_value(laying, value);
+  laid->space = tspec_space_of(&laying->classes.spaces, laying->wire, value->type);
+  laid->is_free = is_free && value->sharding->npending == 0;
+  laid->kept[0] = true;
+  laid->layouts[laid->count++] = tspec_space_number(laid->space, value->sharding);
+  laid->chosen = laid->layouts[0];
+}
+
+static void note_reader(const tspec_laying_t *laying, const tspec_op_t *op, int index) {
+  for (int i = 0; i < op->noperands; i++) {
+    tspec_laid_value_t *value = tspec_laid_value(laying, op->operands[i]);
+    if (value->readers.count == 0 || value->readers.items[value->readers.count - 1] != index) {
+      TSPEC_VEC_PUSH(laying->arena, &value->readers, index);
+    }
+  }
+}
+
+static void note_op(tspec_laying_t *laying, tspec_op_t *op) {
+  const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
+  bool places = (rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
+  bool has_rule = rules->rule != NULL && !places;
+  for (int r = 0; r < op->nresults; r++) {
+    note_value(laying, op->results[r], has_rule || op->noperands == 0);
+  }
+  note_reader(laying, op, laying->nops);
+  laying->ops[laying->nops++] = (tspec_laid_op_t){
+      .op = op, .class = has_rule ? tspec_op_class_of(&laying->classes, op) : NULL};
+}
+
+static bool is_free_result(const tspec_result_t *result) {
+  return result->is_free && tspec_sharding_same_layout(result->sharding, result->value->sharding);
+}
+
+static void note_results(const tspec_laying_t *laying) {
+  for (int i = 0; i < laying->func->nresults; i++) {
+    const tspec_result_t *result = &laying->func->results[i];
+    tspec_laid_value_t *value = tspec_laid_value(laying, result->value);
+    if (is_free_result(result)) {
+      value->is_returned = true;
+    } else if (result->sharding != NULL) {
+      TSPEC_VEC_PUSH(laying->arena, &value->targets,
+                     tspec_space_number(value->space, result->sharding));
+    } else {
+      value->is_free = false;
+    }
+  }
+}
+
+static tspec_laying_t lay_out(tspec_arena_t *arena, tspec_wire_t *wire, tspec_func_t *func) {
+  int nops = 0;
+  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    nops++;
+  }
+  tspec_laying_t laying = {.arena = arena,
+                           .wire = wire,
+                           .func = func,
+                           .classes = tspec_op_classes_create(wire, nops),
+                           .values =
+                               TSPEC_ARENA_NEW(arena, tspec_laid_value_t, tspec_func_number(func)),
+                           .ops = TSPEC_ARENA_NEW(arena, tspec_laid_op_t, nops)};
+  for (int i = 0; i < func->nargs; i++) {
+    note_value(&laying, func->args[i].value, false);
+  }
+  for (tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    note_op(&laying, op);
+  }
+  note_results(&laying);
+  return laying;
+}
+
+// ---- what was decided -------------------------------------------------------------------------
+
+static bool is_moved(const tspec_laying_t *laying, const tspec_laid_op_t *laid) {
+  bool moved = laid->chosen != NULL && laid->chosen != laid->ways.items[0].way;
+  for (int t = 0; !moved && t < laid->op->noperands + laid->op->nresults; t++) {
+    const tspec_laid_value_t *value = tspec_laid_tensor(laying, laid->op, t);
+    moved = value->chosen != value->layouts[0];
+  }
+  return moved;
+}
+
+static const tspec_sharding_t *const *tensors_of(const tspec_laying_t *laying,
+                                                 const tspec_laid_op_t *laid) {
+  int ntensors = laid->class->ntensors;
+  const tspec_sharding_t **tensors =
+      TSPEC_ARENA_NEW(laying->wire->arena, const tspec_sharding_t *, ntensors);
+  for (int t = 0; t < ntensors; t++) {
+    tspec_space_t *space = laid->class->spaces[t];
+    tensors[t] = tspec_space_sharding(space, tspec_space_complete(space, laid->chosen->layouts[t]));
+  }
+  return tensors;
+}
+
+static const tspec_layouts_t *keep(const tspec_laying_t *laying) {
+  tspec_arena_t *arena = laying->wire->arena;
+  tspec_layouts_t *layouts = NULL;
+  for (int i = 0; i < laying->nops; i++) {
+    const tspec_laid_op_t *laid = &laying->ops[i];
+    if (laid->op->nresults == 0 || !is_moved(laying, laid)) {
+      continue;
+    }
+    if (layouts == NULL) {
+      layouts = TSPEC_ARENA_NEW(arena, tspec_layouts_t, 1);
+      layouts->ops =
+          TSPEC_ARENA_NEW(arena, const tspec_sharding_t *const *, tspec_func_number(laying->func));
+    }
+    if (laid->class != NULL) {
+      layouts->ops[laid->op->results[0]->id] = tensors_of(laying, laid);
+    }
+  }
+  return layouts;
+}
+
+// Results first: whether one is free shows in how its value lies.
+static void set_results(const tspec_laying_t *laying, tspec_arena_t *arena) {
+  for (int i = 0; i < laying->func->nresults; i++) {
+    tspec_result_t *result = &laying->func->results[i];
+    const tspec_laid_value_t *value = tspec_laid_value(laying, result->value);
+    if (is_free_result(result) && value->chosen != value->layouts[0]) {
+      result->sharding =
+          tspec_sharding_drop_ones(arena, tspec_space_sharding(value->space, value->chosen));
+    }
+  }
+}
+
+static void set_values(const tspec_laying_t *laying, tspec_arena_t *arena) {
+  for (int i = 0; i < laying->nops; i++) {
+    const tspec_op_t *op = laying->ops[i].op;
+    for (int r = 0; r < op->nresults; r++) {
+      const tspec_laid_value_t *value = tspec_laid_value(laying, op->results[r]);
+      if (value->chosen != value->layouts[0]) {
+        op->results[r]->sharding =
+            tspec_sharding_drop_ones(arena, tspec_space_sharding(value->space, value->chosen));
+      }
+    }
+  }
+}
+
+const tspec_layouts_t *tspec_layouts_decide(tspec_wire_t *wire, const tspec_program_t *program,
+                                            tspec_func_t *func) {
+  tspec_arena_t arena;
+  tspec_arena_init(&arena);
+  tspec_laying_t laying = lay_out(&arena, wire, func);
+  tspec_layouts_spread(&laying);
+  tspec_layouts_solve(&laying);
+  const tspec_layouts_t *layouts = keep(&laying);
+  set_results(&laying, program->arena);
+  set_values(&laying, program->arena);
+  tspec_arena_deinit(&arena);
+  return layouts;
+}
+
+const tspec_sharding_t *const *tspec_layouts_of(const tspec_layouts_t *layouts,
+                                                const tspec_op_t *op) {
+  return layouts == NULL || op->nresults == 0 ? NULL : layouts->ops[op->results[0]->id];
+}
