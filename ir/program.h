@@ -83,8 +83,8 @@ typedef struct tspec_result_t {
   tspec_value_t *value;
   const tspec_sharding_t
       *sharding; ///< what the declaration asks for; NULL: nothing. From `sharded` on: the value's
-  bool is_free; ///< from `sharded` on: the declaration asked for nothing, so that pass `reshard`
-                ///< may split it more, by cost
+  bool is_free;  ///< from `sharded` on: the declaration asked for nothing, so that pass `reshard`
+                 ///< may split it more, by cost
   tspec_range_t range;
 } tspec_result_t;
 

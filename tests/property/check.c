@@ -14,6 +14,7 @@
 
 #include "ir/eval/eval.h"
 #include "passes/collectives.h"
+#include "passes/wire.h"
 #include "tests/property/compile.h"
 #include "tests/property/data.h"
 #include "tests/property/local_text.h"
@@ -70,7 +71,7 @@ static void check_determinism(const char *text, const prop_compiled_t *compiled,
   tspec_arena_t arena;
   tspec_arena_init(&arena);
   prop_compiled_t second;
-  if (prop_compile(text, &arena, &second, outcome)) {
+  if (prop_compile(text, compiled->model, &arena, &second, outcome)) {
     prop_local_text(second.local, &arena, &again);
     check_same(outcome, "another local program for the same text", tspec_buf_get(&first), &again);
     prop_local_text(tspec_program_clone(second.local, &arena), &arena, &cloned);
@@ -249,19 +250,65 @@ static void check_runs(const prop_program_t *program, const prop_compiled_t *com
   tspec_eval_destroy(ranks);
 }
 
+// ---- by vote ------------------------------------------------------------------------------------
+
+static int64_t count_cost(const prop_compiled_t *compiled, int entry) {
+  tspec_collective_use_t *uses = NULL;
+  int nuses = tspec_func_collectives(compiled->local, compiled->local->funcs[entry],
+                                     compiled->arena, &uses);
+  int64_t cost = 0;
+  for (int i = 0; i < nuses; ++i) {
+    cost += tspec_wire_weigh(&compiled->local->mesh, uses[i].axes, uses[i].naxes, uses[i].bytes);
+  }
+  return cost;
+}
+
+static bool is_same_local(const prop_compiled_t *a, const prop_compiled_t *b) {
+  tspec_buf_t first = {0}, second = {0};
+  prop_local_text(a->local, a->arena, &first);
+  prop_local_text(b->local, b->arena, &second);
+  bool same = strcmp(tspec_buf_get(&first), tspec_buf_get(&second)) == 0;
+  tspec_buf_deinit(&first);
+  tspec_buf_deinit(&second);
+  return same;
+}
+
+// The same program with layouts chosen by vote is right, too, and costs no less.
+static void check_votes(const char *text, const prop_program_t *program,
+                        const prop_compiled_t *compiled, prop_outcome_t *outcome) {
+  tspec_arena_t arena;
+  tspec_arena_init(&arena);
+  prop_compiled_t votes;
+  if (prop_compile(text, TSPEC_COST_VOTES, &arena, &votes, outcome) &&
+      !is_same_local(compiled, &votes)) {
+    for (int i = 0; i < votes.local->nfuncs; ++i) {
+      int64_t ours = count_cost(compiled, i), theirs = count_cost(&votes, i);
+      if (ours > theirs) {
+        prop_fail(outcome, "cost", "%lld by cost, %lld by vote", (long long)ours,
+                  (long long)theirs);
+      }
+    }
+    prop_check_options_t evaluated = {0};
+    check_placement(&votes, outcome);
+    check_runs(program, &votes, &evaluated, outcome);
+  }
+  tspec_arena_deinit(&arena);
+}
+
 static void check_text(const char *text, const prop_program_t *program,
                        const prop_check_options_t *options, prop_outcome_t *outcome) {
   *outcome = (prop_outcome_t){.ok = true};
   tspec_arena_t arena;
   tspec_arena_init(&arena);
   prop_compiled_t compiled;
-  if (prop_compile(text, &arena, &compiled, outcome)) {
+  if (prop_compile(text, TSPEC_COST_BYTES, &arena, &compiled, outcome)) {
     if (program != NULL && compiled.global->nfuncs != program->nentries) {
       prop_fail(outcome, "checker", "an entry is left out: %s", prop_first_message(compiled.diag));
     } else {
       check_placement(&compiled, outcome);
       check_runs(program, &compiled, options, outcome);
       check_determinism(text, &compiled, outcome);
+      check_votes(text, program, &compiled, outcome);
     }
   }
   tspec_arena_deinit(&arena);

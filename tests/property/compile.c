@@ -42,7 +42,7 @@ static bool note_pass(void *user, const char *name, tspec_program_t *program) {
 static bool run_passes(prop_compiled_t *compiled, tspec_program_t **program, tspec_level_t from,
                        tspec_level_t to, prop_outcome_t *outcome) {
   notes_t notes = {compiled, "no pass"};
-  tspec_options_t options = {.cpu = "native", .verify_each = true};
+  tspec_options_t options = {.cpu = "native", .verify_each = true, .cost_model = compiled->model};
   options.nranks = tspec_mesh_nranks(&compiled->global->mesh);
   tspec_pipeline_run_t run = {.program = *program,
                               .diag = compiled->diag,
@@ -58,9 +58,9 @@ static bool run_passes(prop_compiled_t *compiled, tspec_program_t **program, tsp
   return ok;
 }
 
-bool prop_compile(const char *text, tspec_arena_t *arena, prop_compiled_t *out_compiled,
-                  prop_outcome_t *outcome) {
-  *out_compiled = (prop_compiled_t){.arena = arena};
+bool prop_compile(const char *text, tspec_cost_model_t model, tspec_arena_t *arena,
+                  prop_compiled_t *out_compiled, prop_outcome_t *outcome) {
+  *out_compiled = (prop_compiled_t){.arena = arena, .model = model};
   out_compiled->sources = TSPEC_ARENA_NEW(arena, tspec_sources_t, 1);
   out_compiled->diag = TSPEC_ARENA_NEW(arena, tspec_diag_t, 1);
   tspec_sources_init(out_compiled->sources, arena);

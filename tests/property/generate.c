@@ -22,6 +22,16 @@ static void make_mesh(prop_program_t *program, prop_random_t *random, int most) 
   } while (prop_program_nranks(program) > most);
 }
 
+// From a stream of their own, so that the rest of a seed's program does not depend on them.
+static void make_speeds(prop_program_t *program) {
+  static const int speeds[] = {0, 1, 1, 2, 4, 10, 100};
+  prop_random_t random = {program->seed * 0x9E3779B97F4A7C15u + 1};
+  bool stated = prop_random_chance(&random, 30);
+  for (int i = 0; i < program->nmesh && stated; ++i) {
+    program->speeds[i] = speeds[prop_random_below(&random, sizeof speeds / sizeof speeds[0])];
+  }
+}
+
 static void make_sizes(prop_program_t *program, prop_random_t *random) {
   static const int sizes[] = {1, 2, 2, 3, 3, 4, 4, 5, 6, 6, 7, 8, 8, 9, 12};
   program->nsizes = 3 + prop_random_below(random, 4);
@@ -133,6 +143,7 @@ void prop_generate(uint64_t seed, const prop_generate_options_t *options, prop_p
   program->rounds = options->rounds;
   program->divides = options->divides;
   make_mesh(program, &random, options->nranks);
+  make_speeds(program);
   make_sizes(program, &random);
   program->nentries = prop_random_chance(&random, 80) ? 1 : 2 + prop_random_below(&random, 2);
   int nops = options->nops > 0                 ? options->nops

@@ -126,6 +126,9 @@ static void print_mesh(const prop_program_t *program, tspec_buf_t *out) {
   for (int i = 0; i < program->nmesh; ++i) {
     tspec_buf_printf(out, "%s%s = %d", i == 0 ? "mesh " : ", ", prop_mesh_names[i],
                      program->mesh[i]);
+    if (program->speeds[i] > 0) {
+      tspec_buf_printf(out, " @ %d GB/s", program->speeds[i]);
+    }
   }
   tspec_buf_puts(out, program->nmesh > 0 ? "\n" : "");
 }

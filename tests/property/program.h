@@ -146,7 +146,8 @@ typedef struct prop_program_t {
   bool rounds;  ///< also run by an interpreter whose functions round in their own way
   bool divides; ///< by one that leaves open what an integer divided by 0 is
   int nmesh;
-  int mesh[PROP_MAX_MESH]; ///< sizes
+  int mesh[PROP_MAX_MESH];   ///< sizes
+  int speeds[PROP_MAX_MESH]; ///< in GB/s; 0: not stated
   int nsizes;
   prop_size_t sizes[PROP_MAX_SIZES];
   int nnodes;

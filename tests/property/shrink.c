@@ -275,12 +275,24 @@ static void forget_axis(prop_program_t *program, int axis) {
   }
   for (int i = axis; i + 1 < program->nmesh; ++i) {
     program->mesh[i] = program->mesh[i + 1];
+    program->speeds[i] = program->speeds[i + 1];
   }
   --program->nmesh;
 }
 
-static bool shrink_mesh(shrinker_t *s) {
+static bool shrink_speeds(shrinker_t *s) {
   bool any = false;
+  for (int i = 0; i < s->best->nmesh; ++i) {
+    if (s->best->speeds[i] > 0) {
+      start(s)->speeds[i] = 0;
+      any |= accept(s);
+    }
+  }
+  return any;
+}
+
+static bool shrink_mesh(shrinker_t *s) {
+  bool any = shrink_speeds(s);
   for (int i = s->best->nmesh - 1; i >= 0; --i) {
     forget_axis(start(s), i);
     if (accept(s)) {

@@ -216,7 +216,7 @@ bool prop_survey_add(prop_survey_t *survey, const prop_program_t *program) {
   prop_program_print(program, &text);
   prop_compiled_t compiled;
   prop_outcome_t outcome = {.ok = true};
-  bool ok = prop_compile(tspec_buf_get(&text), &arena, &compiled, &outcome);
+  bool ok = prop_compile(tspec_buf_get(&text), TSPEC_COST_BYTES, &arena, &compiled, &outcome);
   for (int i = 0; i < TSPEC_OP_COUNT; ++i) {
     found.rows[i] |= compiled.ops[i];
   }

@@ -177,7 +177,11 @@ static void read_mesh(reader_t *reader) {
   for (int i = 1; i < reader->nwords; i++) {
     char *equals = strchr(reader->words[i], '=');
     *equals = '\0';
-    axes[i - 1] = (tspec_mesh_axis_t){reader->words[i], strtoll(equals + 1, NULL, 10), 0};
+    char *end = NULL;
+    axes[i - 1] = (tspec_mesh_axis_t){reader->words[i], strtoll(equals + 1, &end, 10), 0};
+    if (*end == '@') {
+      axes[i - 1].bytes_per_second = 1e9 * strtod(end + 1, NULL);
+    }
   }
   reader->program->mesh = (tspec_mesh_t){reader->nwords - 1, axes};
 }

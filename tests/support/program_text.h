@@ -1,7 +1,7 @@
 // Programs for tests in a few lines of text, without frontend or MLIR, at any level:
 //
 //   level local
-//   mesh x=2 y=2
+//   mesh x=2 y=2@10                              (y: 10 GB/s)
 //   param w f32[4, 4] @ [-, x]
 //   entry step                                   (optional: "main")
 //   input a f32[4, 6] @ [x, -]

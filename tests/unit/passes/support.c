@@ -10,7 +10,7 @@
 #include "tests/support/program_text.h"
 
 void bench_start(bench_t *bench, const tspec_mesh_axis_t *axes, int naxes) {
-  *bench = (bench_t){0};
+  *bench = (bench_t){.options = {.cost_model = TSPEC_COST_VOTES}};
   tspec_arena_init(&bench->arena);
   tspec_sources_init(&bench->sources, &bench->arena);
   tspec_diag_init(&bench->diag, &bench->sources, NULL);
@@ -240,11 +240,21 @@ const tspec_value_t *bench_find(const bench_t *bench, const char *name) {
   return NULL;
 }
 
-void bench_expect_program(const char *text, const char *ops, const char *collectives) {
+static void expect_program(const char *text, tspec_cost_model_t model, const char *ops,
+                           const char *collectives) {
   bench_t bench;
   bench_load(&bench, text);
+  bench.options.cost_model = model;
   bench_check(&bench);
   bench_expect("ops", bench_ops(&bench), ops);
   bench_expect("collectives", bench_collectives(&bench), collectives);
   bench_end(&bench);
+}
+
+void bench_expect_program(const char *text, const char *ops, const char *collectives) {
+  expect_program(text, TSPEC_COST_VOTES, ops, collectives);
+}
+
+void bench_expect_by_cost(const char *text, const char *ops, const char *collectives) {
+  expect_program(text, TSPEC_COST_BYTES, ops, collectives);
 }

@@ -16,7 +16,8 @@ typedef struct bench_t {
   tspec_func_t *func;
 } bench_t;
 
-/// Starts with a mesh of `naxes` axes (borrowed).
+/// Starts with a mesh of `naxes` axes (borrowed). Layouts are chosen by vote, so that a test sees
+/// what one op's shardings lead to.
 void bench_start(bench_t *bench, const tspec_mesh_axis_t *axes, int naxes);
 void bench_end(bench_t *bench);
 
@@ -68,6 +69,8 @@ const char *bench_sharding(bench_t *bench, const tspec_value_t *value);
 void bench_expect(const char *what, const char *got, const char *want);
 /// Loads a program, takes it through the passes, and expects these ops and collectives of it.
 void bench_expect_program(const char *text, const char *ops, const char *collectives);
+/// The same with layouts chosen by cost.
+void bench_expect_by_cost(const char *text, const char *ops, const char *collectives);
 /// The value with that name (a let, an argument), or NULL.
 const tspec_value_t *bench_find(const bench_t *bench, const char *name);
 
