@@ -87,8 +87,15 @@ tspec_cv_t tspec_builtin_zeros_like(tspec_checker_t *c, const tspec_builtin_call
     return tspec_cv_number(0);
   }
   tspec_value_t *x = tspec_builtin_tensor(c, call, 0);
-  return x == NULL ? tspec_cv_error()
-                   : tspec_cv_tensor(tspec_emit_constant(c, call->site, x->type, 0));
+  if (x == NULL) {
+    return tspec_cv_error();
+  }
+  tspec_value_t *constant = tspec_emit_constant(c, call->site, x->type, 0);
+  if (c->entry != NULL && c->manual == NULL) {
+    tspec_like_t like = {constant, x};
+    TSPEC_VEC_PUSH(c->arena, &c->entry->likes, like);
+  }
+  return tspec_cv_tensor(constant);
 }
 
 // ids == iota along a new last dim, as numbers: an id out of range gives a row of zeros.

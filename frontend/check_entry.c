@@ -51,6 +51,22 @@ static tspec_value_t *fit_result(tspec_checker_t *c, const tspec_ast_result_t *r
   return tspec_emit_convert(c, (tspec_site_t){result->range, NULL}, cv.u.tensor, type.dtype);
 }
 
+// A constant made like x lies as x where it is returned: each reader of a constant has a copy of
+// its own, which only the reader would split.
+static tspec_value_t *tie_to_model(tspec_checker_t *c, const tspec_ast_result_t *result,
+                                   const tspec_value_t *returned, tspec_value_t *value) {
+  tspec_site_t site = {result->range, NULL};
+  for (size_t i = 0; i < c->entry->likes.count; ++i) {
+    tspec_like_t like = c->entry->likes.items[i];
+    if (like.constant == returned) {
+      int64_t group = c->ngroups++;
+      tspec_emit_same_sharding(c, site, like.value, group);
+      return tspec_emit_same_sharding(c, site, value, group);
+    }
+  }
+  return value;
+}
+
 static void check_result(tspec_checker_t *c, const tspec_ast_result_t *result, tspec_cv_t cv) {
   tspec_type_t type;
   const char *const *axes = NULL;
@@ -68,13 +84,16 @@ static void check_result(tspec_checker_t *c, const tspec_ast_result_t *result, t
                                .axes = axes,
                                .written = result->sharding,
                                .range = result->name.range};
+  const tspec_sharding_t *sharding = tspec_check_starting_sharding(c, &declared);
+  if (sharding == NULL && cv.kind == TSPEC_CV_TENSOR) {
+    value = tie_to_model(c, result, cv.u.tensor, value);
+  }
   tspec_func_t *func = c->entry->func;
-  func->results[func->nresults++] =
-      (tspec_result_t){.kind = TSPEC_SLOT_RESULT,
-                       .name = result->name.text,
-                       .value = value,
-                       .sharding = tspec_check_starting_sharding(c, &declared),
-                       .range = result->name.range};
+  func->results[func->nresults++] = (tspec_result_t){.kind = TSPEC_SLOT_RESULT,
+                                                     .name = result->name.text,
+                                                     .value = value,
+                                                     .sharding = sharding,
+                                                     .range = result->name.range};
 }
 
 static bool check_result_names(tspec_checker_t *c, const tspec_ast_fn_t *fn) {

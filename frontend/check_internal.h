@@ -197,6 +197,12 @@ typedef struct tspec_frame_t {
 } tspec_frame_t;
 
 /// An entry while it is checked, and what became of it.
+/// A constant and the value that it was made like ('zeros_like').
+typedef struct tspec_like_t {
+  const tspec_value_t *constant;
+  tspec_value_t *value;
+} tspec_like_t;
+
 typedef struct tspec_entry_t {
   const tspec_ast_fn_t *fn;
   tspec_range_t range;
@@ -206,6 +212,7 @@ typedef struct tspec_entry_t {
   const char *absent; ///< a part that it needs and that is not compiled; NULL: none
   tspec_range_t absent_range;
   TSPEC_VEC(tspec_slot_t *) reads;
+  TSPEC_VEC(tspec_like_t) likes;
 } tspec_entry_t;
 
 struct tspec_checker_t {
