@@ -27,6 +27,8 @@ if os.path.exists(config.tspec_mpirun):
     config.available_features.add("mpi")
 if config.tspec_sanitize not in ("ON", "1", "TRUE"):
     config.available_features.add("no-sanitizer")
+else:
+    config.available_features.add("sanitizer")
 
 config.substitutions.append(("%python", "python3"))
 config.substitutions.append(("%examples", os.path.join(os.path.dirname(__file__), "..", "..", "examples")))

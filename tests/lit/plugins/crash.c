@@ -1,5 +1,6 @@
 // A plugin that goes wrong in the way that its option asks for. It is used by tests alone.
 #include <mlir-c/BuiltinAttributes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tspec/plugin.h>
 
@@ -36,6 +37,17 @@ static int64_t descend(int64_t depth) {
   return depth < 0 ? 0 : descend(depth + 1) + here[depth % 512];
 }
 
+/// What only sanitizers see. The size is not known to the compiler.
+static void misuse_memory(tspec_plugin_run_t *run, const char *how) {
+  int count = tspec_plugin_mesh(run)->naxes;
+  volatile int *items = calloc((size_t)count, sizeof *items);
+  items[strcmp(how, "overrun") == 0 ? count : 0] = 1;
+  if (strcmp(how, "leak") != 0) {
+    free((void *)items);
+  }
+  items = NULL;
+}
+
 static bool run_crash(tspec_plugin_run_t *run) {
   const char *how = tspec_plugin_option(run, "how");
   if (strcmp(how, "check") == 0) {
@@ -46,6 +58,8 @@ static bool run_crash(tspec_plugin_run_t *run) {
     *nowhere = 1;
   } else if (strcmp(how, "overflow") == 0) {
     return descend(0) > 0;
+  } else if (strcmp(how, "overrun") == 0 || strcmp(how, "leak") == 0) {
+    misuse_memory(run, how);
   } else if (strcmp(how, "no-program") == 0) {
     change(run, (change_t){"add", "unknown", "1 : i64"});
   } else if (strcmp(how, "bad-sharding") == 0) {
@@ -64,7 +78,8 @@ static bool run_crash(tspec_plugin_run_t *run) {
 
 static const tspec_plugin_option_t kOptions[] = {
     {"how", "not",
-     "check, segfault, overflow, no-program, bad-sharding, bad-axis, no-reason, messages"},
+     "check, segfault, overflow, overrun, leak, no-program, bad-sharding, bad-axis, no-reason, "
+     "messages"},
 };
 
 static const tspec_plugin_pass_t kPass = {
