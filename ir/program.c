@@ -26,7 +26,14 @@ tspec_program_t *tspec_program_create(tspec_arena_t *arena, const char *name) {
   tspec_program_t *program = TSPEC_ARENA_NEW(arena, tspec_program_t, 1);
   program->arena = arena;
   program->name = copy_string(arena, name);
+  program->shardings = TSPEC_ARENA_NEW(arena, tspec_intern_t, 1);
+  *program->shardings = tspec_sharding_set(arena);
   return program;
+}
+
+const tspec_sharding_t *tspec_program_sharding(const tspec_program_t *program,
+                                               const tspec_sharding_t *sharding) {
+  return tspec_intern(program->shardings, sharding);
 }
 
 /// An array with one more, zeroed item at the end. Arrays of functions and arguments are short.
@@ -104,7 +111,8 @@ tspec_value_t *tspec_func_add_arg(tspec_program_t *program, tspec_func_t *func,
   return value;
 }
 
-static tspec_attr_t copy_attr(tspec_arena_t *arena, tspec_attr_t attr) {
+static tspec_attr_t copy_attr(const tspec_program_t *program, tspec_attr_t attr) {
+  tspec_arena_t *arena = program->arena;
   attr.name = copy_string(arena, attr.name);
   size_t count = (size_t)attr.count;
   switch (attr.kind) {
@@ -120,20 +128,23 @@ static tspec_attr_t copy_attr(tspec_arena_t *arena, tspec_attr_t attr) {
   case TSPEC_ATTR_STRING:
     attr.string = copy_string(arena, attr.string);
     break;
+  case TSPEC_ATTR_SHARDING:
+    attr.sharding = tspec_program_sharding(program, attr.sharding);
+    break;
   case TSPEC_ATTR_INT:
   case TSPEC_ATTR_FLOAT:
   case TSPEC_ATTR_DTYPE:
   case TSPEC_ATTR_REDUCE:
-  case TSPEC_ATTR_SHARDING: // an immutable value of the same arena
     break;
   }
   return attr;
 }
 
-static tspec_attr_t *copy_attrs(tspec_arena_t *arena, const tspec_attr_t *attrs, int nattrs) {
-  tspec_attr_t *copies = TSPEC_ARENA_NEW(arena, tspec_attr_t, nattrs);
+static tspec_attr_t *copy_attrs(const tspec_program_t *program, const tspec_attr_t *attrs,
+                                int nattrs) {
+  tspec_attr_t *copies = TSPEC_ARENA_NEW(program->arena, tspec_attr_t, nattrs);
   for (int i = 0; i < nattrs; i++) {
-    copies[i] = copy_attr(arena, attrs[i]);
+    copies[i] = copy_attr(program, attrs[i]);
   }
   return copies;
 }
@@ -169,6 +180,28 @@ static const tspec_type_t *result_types(tspec_arena_t *arena, const tspec_op_bui
   return rules->infer(&view, arena, diag, types) ? types : NULL;
 }
 
+/// The results of a new op, which are not there yet: a view of it has none. False after reporting.
+static bool make_results(tspec_arena_t *arena, const tspec_op_build_t *build, tspec_op_t *op,
+                         tspec_diag_t *diag) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  const tspec_type_t *types = op->nresults == 0 ? NULL : result_types(&work, build, op, diag);
+  bool ok = op->nresults == 0 || types != NULL;
+  for (int i = 0; ok && i < op->nresults; i++) {
+    ok = tspec_type_fits(types[i]);
+    if (!ok) {
+      tspec_diag_error(diag, build->range, "'%s' would make %s, more than 2^50 bytes",
+                       tspec_op_info(build->kind)->name, tspec_type_print(&work, types[i]));
+    }
+  }
+  for (int i = 0; ok && i < op->nresults; i++) {
+    tspec_type_t type = tspec_type_make(arena, types[i].dtype, types[i].rank, types[i].dims);
+    op->results[i] = new_value(arena, type, op, i, build->range);
+  }
+  tspec_arena_deinit(&work);
+  return ok;
+}
+
 tspec_op_t *tspec_op_create(tspec_program_t *program, tspec_func_t *func, tspec_op_t *before,
                             const tspec_op_build_t *build, tspec_diag_t *diag) {
   tspec_arena_t *arena = program->arena;
@@ -179,31 +212,15 @@ tspec_op_t *tspec_op_create(tspec_program_t *program, tspec_func_t *func, tspec_
   op->operands =
       tspec_arena_copy(arena, build->operands, sizeof *op->operands * (size_t)build->noperands);
   op->nattrs = build->nattrs;
-  op->attrs = copy_attrs(arena, build->attrs, build->nattrs);
+  op->attrs = copy_attrs(program, build->attrs, build->nattrs);
   op->range = build->range;
   op->spelling = copy_string(arena, build->spelling);
   op->because = copy_string(arena, build->because);
   int nresults = fixed >= 0 ? fixed : build->nresults;
-  // The view must not look at results that are not there yet.
-  const tspec_type_t *types = NULL;
-  if (nresults > 0) {
-    op->results = TSPEC_ARENA_NEW(arena, tspec_value_t *, nresults);
-    op->nresults = nresults;
-    types = result_types(arena, build, op, diag);
-    if (types == NULL) {
-      return NULL;
-    }
-    for (int i = 0; i < nresults; i++) {
-      if (!tspec_type_fits(types[i])) {
-        tspec_diag_error(diag, build->range, "'%s' would make %s, more than 2^50 bytes",
-                         tspec_op_info(build->kind)->name, tspec_type_print(arena, types[i]));
-        return NULL;
-      }
-    }
-  }
-  for (int i = 0; i < nresults; i++) {
-    tspec_type_t type = tspec_type_make(arena, types[i].dtype, types[i].rank, types[i].dims);
-    op->results[i] = new_value(arena, type, op, i, build->range);
+  op->results = TSPEC_ARENA_NEW(arena, tspec_value_t *, nresults);
+  op->nresults = nresults;
+  if (!make_results(arena, build, op, diag)) {
+    return NULL;
   }
   link_before(func, op, before);
   return op;
@@ -333,7 +350,7 @@ const tspec_attr_t *tspec_op_get_attr(const tspec_op_t *op, const char *name) {
 }
 
 void tspec_op_set_attr(tspec_program_t *program, tspec_op_t *op, tspec_attr_t attr) {
-  tspec_attr_t copy = copy_attr(program->arena, attr);
+  tspec_attr_t copy = copy_attr(program, attr);
   for (int i = 0; i < op->nattrs; i++) {
     if (strcmp(op->attrs[i].name, attr.name) == 0) {
       op->attrs[i] = copy;

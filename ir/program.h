@@ -140,6 +140,7 @@ typedef struct tspec_program_t {
   const char *name;     ///< file name without folder and ending
   tspec_level_t level;
   tspec_mesh_t mesh;
+  tspec_intern_t *shardings; ///< one object for all that are equal (tspec_program_sharding)
   int nparams;
   tspec_param_t *params; ///< in declaration order
   int nfuncs;
@@ -162,6 +163,9 @@ tspec_func_t *tspec_program_add_func(tspec_program_t *program, const char *name,
 tspec_param_t *tspec_program_find_param(const tspec_program_t *program, const char *path);
 /// The params by path, for those who look up many while none is added. Ownership: `arena`.
 tspec_names_t tspec_program_param_names(const tspec_program_t *program, tspec_arena_t *arena);
+/// The program's own copy of a sharding, the same for all that are equal.
+const tspec_sharding_t *tspec_program_sharding(const tspec_program_t *program,
+                                               const tspec_sharding_t *sharding);
 tspec_func_t *tspec_program_find_func(const tspec_program_t *program, const char *name);
 tspec_value_t *tspec_func_add_arg(tspec_program_t *program, tspec_func_t *func,
                                   tspec_slot_kind_t kind, const char *name, tspec_type_t type,

@@ -5,6 +5,7 @@
 
 typedef struct cloner_t {
   tspec_arena_t *arena;
+  const tspec_program_t *copy;
   tspec_value_t **values; ///< of the function in work: copies by id of the original
 } cloner_t;
 
@@ -16,52 +17,23 @@ static tspec_type_t copy_type(tspec_arena_t *arena, tspec_type_t type) {
   return tspec_type_make(arena, type.dtype, type.rank, type.dims);
 }
 
-static const tspec_axis_t *copy_axes(tspec_arena_t *arena, const tspec_axis_t *axes,
-                                     int64_t naxes) {
-  return tspec_arena_copy(arena, axes, sizeof *axes * (size_t)naxes);
-}
-
-static const tspec_said_t *copy_said(tspec_arena_t *arena, const tspec_sharding_t *sharding) {
-  if (sharding->said == NULL) {
-    return NULL;
-  }
-  tspec_said_t *said =
-      tspec_arena_copy(arena, sharding->said, sizeof *said * (size_t)sharding->rank);
-  for (int i = 0; i < sharding->rank; i++) {
-    said[i].rule = copy_string(arena, said[i].rule);
-  }
-  return said;
-}
-
-static const tspec_sharding_t *copy_sharding(tspec_arena_t *arena,
+static const tspec_sharding_t *copy_sharding(const cloner_t *cloner,
                                              const tspec_sharding_t *sharding) {
-  if (sharding == NULL) {
-    return NULL;
-  }
-  tspec_sharding_t *copy = tspec_arena_copy(arena, sharding, sizeof *sharding);
-  tspec_dim_t *dims =
-      tspec_arena_copy(arena, sharding->dims, sizeof *dims * (size_t)sharding->rank);
-  for (int i = 0; i < sharding->rank; i++) {
-    dims[i].axes = copy_axes(arena, dims[i].axes, dims[i].naxes);
-  }
-  copy->dims = dims;
-  copy->pending = copy_axes(arena, sharding->pending, sharding->npending);
-  copy->replicated = copy_axes(arena, sharding->replicated, sharding->nreplicated);
-  copy->said = copy_said(arena, sharding);
-  return copy;
+  return sharding == NULL ? NULL : tspec_program_sharding(cloner->copy, sharding);
 }
 
 static tspec_value_t *copy_value(cloner_t *cloner, const tspec_value_t *value, tspec_op_t *def) {
   tspec_value_t *copy = tspec_arena_copy(cloner->arena, value, sizeof *value);
   copy->type = copy_type(cloner->arena, value->type);
-  copy->sharding = copy_sharding(cloner->arena, value->sharding);
+  copy->sharding = copy_sharding(cloner, value->sharding);
   copy->name = copy_string(cloner->arena, value->name);
   copy->def = def;
   cloner->values[value->id] = copy;
   return copy;
 }
 
-static tspec_attr_t copy_attr(tspec_arena_t *arena, tspec_attr_t attr) {
+static tspec_attr_t copy_attr(const cloner_t *cloner, tspec_attr_t attr) {
+  tspec_arena_t *arena = cloner->arena;
   attr.name = copy_string(arena, attr.name);
   size_t count = (size_t)attr.count;
   switch (attr.kind) {
@@ -72,13 +44,13 @@ static tspec_attr_t copy_attr(tspec_arena_t *arena, tspec_attr_t attr) {
     attr.floats = tspec_arena_copy(arena, attr.floats, count * sizeof *attr.floats);
     break;
   case TSPEC_ATTR_AXES:
-    attr.axes = copy_axes(arena, attr.axes, attr.count);
+    attr.axes = tspec_arena_copy(arena, attr.axes, count * sizeof *attr.axes);
     break;
   case TSPEC_ATTR_STRING:
     attr.string = copy_string(arena, attr.string);
     break;
   case TSPEC_ATTR_SHARDING:
-    attr.sharding = copy_sharding(arena, attr.sharding);
+    attr.sharding = copy_sharding(cloner, attr.sharding);
     break;
   case TSPEC_ATTR_INT:
   case TSPEC_ATTR_FLOAT:
@@ -101,7 +73,7 @@ static tspec_op_t *copy_op(cloner_t *cloner, const tspec_op_t *op) {
   }
   copy->attrs = TSPEC_ARENA_NEW(cloner->arena, tspec_attr_t, op->nattrs);
   for (int i = 0; i < op->nattrs; i++) {
-    copy->attrs[i] = copy_attr(cloner->arena, op->attrs[i]);
+    copy->attrs[i] = copy_attr(cloner, op->attrs[i]);
   }
   copy->spelling = copy_string(cloner->arena, op->spelling);
   copy->because = copy_string(cloner->arena, op->because);
@@ -142,7 +114,7 @@ static tspec_func_t *copy_func(cloner_t *cloner, tspec_func_t *func) {
   for (int i = 0; i < func->nresults; i++) {
     copy->results[i].name = copy_string(arena, func->results[i].name);
     copy->results[i].value = cloner->values[func->results[i].value->id];
-    copy->results[i].sharding = copy_sharding(arena, func->results[i].sharding);
+    copy->results[i].sharding = copy_sharding(cloner, func->results[i].sharding);
   }
   return copy;
 }
@@ -155,14 +127,15 @@ static void copy_mesh(tspec_arena_t *arena, tspec_mesh_t *mesh) {
   mesh->axes = axes;
 }
 
-static void copy_params(tspec_arena_t *arena, tspec_program_t *program) {
+static void copy_params(const cloner_t *cloner, tspec_program_t *program) {
+  tspec_arena_t *arena = cloner->arena;
   size_t bytes = sizeof *program->params * (size_t)program->nparams;
   program->params = tspec_arena_copy(arena, program->params, bytes);
   for (int i = 0; i < program->nparams; i++) {
     tspec_param_t *param = &program->params[i];
     param->path = copy_string(arena, param->path);
     param->type = copy_type(arena, param->type);
-    param->sharding = copy_sharding(arena, param->sharding);
+    param->sharding = copy_sharding(cloner, param->sharding);
     param->init_text = copy_string(arena, param->init_text);
   }
 }
@@ -185,13 +158,15 @@ static void copy_promises(tspec_arena_t *arena, tspec_program_t *program) {
 }
 
 tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena) {
-  cloner_t cloner = {arena, NULL};
   tspec_program_t *copy = tspec_arena_copy(arena, program, sizeof *program);
+  cloner_t cloner = {arena, copy, NULL};
   copy->arena = arena;
+  copy->shardings = TSPEC_ARENA_NEW(arena, tspec_intern_t, 1);
+  *copy->shardings = tspec_sharding_set(arena);
   copy->name = copy_string(arena, program->name);
   copy->kernels_room = 0; // shared: what is added to the copy goes elsewhere
   copy_mesh(arena, &copy->mesh);
-  copy_params(arena, copy);
+  copy_params(&cloner, copy);
   copy_promises(arena, copy);
   copy->funcs = TSPEC_ARENA_NEW(arena, tspec_func_t *, program->nfuncs);
   for (int i = 0; i < program->nfuncs; i++) {

@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-uint64_t tspec_hash_number(uint64_t hash, uint64_t more) {
-  return (hash ^ more) * 1099511628211u;
-}
-
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
   const unsigned char *at = bytes;
   for (size_t i = 0; i < size; i++) {

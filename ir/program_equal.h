@@ -5,13 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ir/base/intern.h"
 #include "ir/op_rules.h"
 
-/// What a hash begins with. Source: FNV-1a, 64 bits.
-#define TSPEC_HASH_START 14695981039346656037u
-
-/// The hash with one more number in it.
-uint64_t tspec_hash_number(uint64_t hash, uint64_t more);
 /// The hash with the attribute's name and value in it; axes and shardings do not count.
 uint64_t tspec_hash_attr(uint64_t hash, const tspec_attr_t *attr);
 /// True if name, kind and value are the same.

@@ -18,7 +18,7 @@ static void expand(tspec_pass_run_t *run, tspec_wire_t *wire, tspec_func_t *func
 }
 
 bool tspec_pass_partition(tspec_pass_run_t *run) {
-  tspec_wire_t wire = {.mesh = &run->program->mesh, .arena = run->program->arena};
+  tspec_wire_t wire = {.mesh = &run->program->mesh, .arena = run->scratch};
   for (int i = 0; i < run->program->nfuncs; i++) {
     tspec_func_t *func = run->program->funcs[i];
     for (tspec_op_t *op = func->first, *next = NULL; op != NULL; op = next) {

@@ -74,6 +74,8 @@ static tspec_value_t *convert(reshard_t *pass, tspec_value_t *value, const tspec
   }
   tspec_attr_t attr = tspec_attr_sharding("sharding", wanted);
   const char *why = reason == NULL ? "return" : spelling_of(reason);
+  tspec_arena_t work;
+  tspec_arena_init(&work);
   tspec_op_t *op = tspec_op_create(
       pass->program, pass->func, before,
       &(tspec_op_build_t){.kind = TSPEC_OP_reshard,
@@ -83,8 +85,9 @@ static tspec_value_t *convert(reshard_t *pass, tspec_value_t *value, const tspec
                           .attrs = &attr,
                           .range = reason == NULL ? value->range : reason->range,
                           .spelling = why,
-                          .because = tspec_arena_printf(pass->arena, "reshard for '%s'", why)},
+                          .because = tspec_arena_printf(&work, "reshard for '%s'", why)},
       pass->run->diag);
+  tspec_arena_deinit(&work);
   TSPEC_CHECK(op != NULL);
   op->decided = decided(pass, value, reason);
   op->results[0]->sharding = wanted;
@@ -144,11 +147,19 @@ static const tspec_sharding_t *asked_of(const reshard_t *pass, const tspec_value
 
 // An op that places elements moves no more of them than its readers ask for.
 static void fit_parts(reshard_t *pass, const tspec_op_t *op, tspec_choose_op_t given,
-                      const tspec_sharding_t **wanted, tspec_choice_t *choice) {
+                      const tspec_sharding_t **wanted, tspec_choice_t *choice,
+                      tspec_arena_t *work) {
   given.executable = false;
-  tspec_choice_t voted = tspec_choose(pass->arena, &pass->program->mesh, &given);
+  tspec_choice_t voted = tspec_choose(work, &pass->program->mesh, &given);
   *wanted = asked_of(pass, op->results[0], *wanted);
-  tspec_choose_parts(pass->arena, pass->wire, op, *wanted, &voted, choice);
+  tspec_choose_parts(work, pass->wire, op, *wanted, &voted, choice);
+}
+
+// Makes the shardings the program's own.
+static void keep_all(const reshard_t *pass, const tspec_sharding_t **shardings, int count) {
+  for (int i = 0; i < count; i++) {
+    shardings[i] = tspec_program_sharding(pass->program, shardings[i]);
+  }
 }
 
 static void fit_op(reshard_t *pass, tspec_op_t *op) {
@@ -164,13 +175,13 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
   for (int i = 0; i < op->nresults; i++) {
     int t = op->noperands + i;
     const tspec_sharding_t *split = laid == NULL ? op->results[i]->sharding : laid[t];
-    wanted[i] = tspec_pending_wanted(pass->pending, op->results[i], pass->arena);
-    shardings[t] = tspec_pending_made(pass->pending, op->results[i], split, pass->arena);
+    wanted[i] = tspec_pending_wanted(pass->pending, op->results[i], &work);
+    shardings[t] = tspec_pending_made(pass->pending, op->results[i], split, &work);
     types[t] = op->results[i]->type;
   }
   for (int i = 0; i < op->noperands; i++) {
     const tspec_sharding_t *split = laid == NULL ? op->operands[i]->sharding : laid[i];
-    shardings[i] = tspec_pending_entering(pass->pending, op, i, split, pass->arena);
+    shardings[i] = tspec_pending_entering(pass->pending, op, i, split, &work);
     types[i] = op->operands[i]->type;
   }
   const tspec_mesh_t *mesh = &pass->program->mesh;
@@ -179,10 +190,12 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
                               .shardings = shardings,
                               .keeps_elements = (rules->traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0,
                               .executable = true};
-  tspec_choice_t choice = tspec_choose(pass->arena, mesh, &choose);
+  tspec_choice_t choice = tspec_choose(&work, mesh, &choose);
   if (rules->windows != NULL) {
-    fit_parts(pass, op, choose, &wanted[0], &choice);
+    fit_parts(pass, op, choose, &wanted[0], &choice, &work);
   }
+  keep_all(pass, wanted, op->nresults);
+  keep_all(pass, choice.tensors, ntensors);
   pass->decision =
       records(pass) ? tspec_decision_of_vote(pass->arena, pass->wire, op, &choose, wanted, &choice)
                     : NULL;
@@ -199,7 +212,11 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
 static void fit_identity(reshard_t *pass, tspec_op_t *op) {
   tspec_value_t *result = op->results[0];
   pass->decision = NULL;
-  const tspec_sharding_t *wanted = tspec_pending_wanted(pass->pending, result, pass->arena);
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  const tspec_sharding_t *wanted =
+      tspec_program_sharding(pass->program, tspec_pending_wanted(pass->pending, result, &work));
+  tspec_arena_deinit(&work);
   tspec_value_t *placed = convert(pass, op->operands[0], wanted, op, op);
   if (placed->name == NULL) {
     placed->name = result->name;
@@ -281,20 +298,29 @@ static void drop_empty(reshard_t *pass) {
 
 // ---- the pass ---------------------------------------------------------------------------------
 
-static void drop_ones(tspec_program_t *program, tspec_func_t *func) {
+static const tspec_sharding_t *without_ones(const tspec_program_t *program,
+                                            const tspec_sharding_t *sharding) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  const tspec_sharding_t *dropped = tspec_sharding_drop_ones(&work, sharding);
+  dropped = tspec_program_sharding(program, dropped);
+  tspec_arena_deinit(&work);
+  return dropped;
+}
+
+static void drop_ones(const tspec_program_t *program, tspec_func_t *func) {
   for (int i = 0; i < func->nargs; i++) {
     tspec_value_t *value = func->args[i].value;
-    value->sharding = tspec_sharding_drop_ones(program->arena, value->sharding);
+    value->sharding = without_ones(program, value->sharding);
   }
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     for (int i = 0; i < op->nresults; i++) {
-      op->results[i]->sharding = tspec_sharding_drop_ones(program->arena, op->results[i]->sharding);
+      op->results[i]->sharding = without_ones(program, op->results[i]->sharding);
     }
   }
   for (int i = 0; i < func->nresults; i++) {
     if (func->results[i].sharding != NULL) {
-      func->results[i].sharding =
-          tspec_sharding_drop_ones(program->arena, func->results[i].sharding);
+      func->results[i].sharding = without_ones(program, func->results[i].sharding);
     }
   }
 }
@@ -361,7 +387,7 @@ bool tspec_pass_reshard(tspec_pass_run_t *run) {
   }
   for (int i = 0; i < run->program->nparams; i++) {
     tspec_param_t *param = &run->program->params[i];
-    param->sharding = tspec_sharding_drop_ones(run->program->arena, param->sharding);
+    param->sharding = without_ones(run->program, param->sharding);
   }
   return true;
 }

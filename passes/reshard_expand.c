@@ -13,7 +13,7 @@ tspec_value_t *tspec_expand_emit(const tspec_expand_t *e, const tspec_sharding_t
       tspec_arena_printf(e->run->scratch, "%s for '%s'", tspec_op_info(build.kind)->name, spelling);
   tspec_op_t *made = tspec_op_create(e->run->program, e->func, e->op, &build, e->run->diag);
   TSPEC_CHECK(made != NULL);
-  made->results[0]->sharding = sharding;
+  made->results[0]->sharding = tspec_program_sharding(e->run->program, sharding);
   made->results[0]->range = op->results[0]->range;
   return made->results[0];
 }
@@ -35,7 +35,7 @@ int64_t tspec_expand_whole_cost(const tspec_expand_t *e, const tspec_sharding_t 
   tspec_choice_t whole = tspec_choose(e->run->scratch, mesh, &choose);
   if (out_voted != NULL) {
     choose.executable = false;
-    *out_voted = tspec_choose(e->run->program->arena, mesh, &choose);
+    *out_voted = tspec_choose(e->run->scratch, mesh, &choose);
   }
   return tspec_layout_cost_bytes(e->wire, op, &wanted, whole.tensors);
 }
@@ -114,8 +114,8 @@ static bool pays(const tspec_expand_t *e, extreme_t *out_extreme) {
   if (split.nreduced == 0) {
     return false;
   }
-  *out_extreme = (extreme_t){e, split.tensors[0],
-                             tspec_sharding_complete(e->run->program->arena, split.tensors[1])};
+  *out_extreme =
+      (extreme_t){e, split.tensors[0], tspec_sharding_complete(e->run->scratch, split.tensors[1])};
   return tspec_wire_bytes(e->wire, x->type, given, split.tensors[0]) +
              completion_cost(e, x->type.dtype, split.tensors[1], out_extreme->result) +
              completion_cost(e, TSPEC_DTYPE_I32, split.tensors[1], e->op->results[0]->sharding) <
@@ -166,8 +166,13 @@ void tspec_expand_ops(tspec_pass_run_t *run, tspec_wire_t *wire, tspec_func_t *f
     next = op->next;
     tspec_op_settle(op);
     expand_fn_t expand = find_expansion(op->kind);
-    tspec_expand_t e = {.run = run, .wire = wire, .func = func, .op = op};
+    tspec_arena_t work;
+    tspec_arena_init(&work);
+    tspec_pass_run_t own = *run;
+    own.scratch = &work;
+    tspec_expand_t e = {.run = &own, .wire = wire, .func = func, .op = op};
     tspec_value_t *value = expand == NULL ? NULL : expand(&e);
+    tspec_arena_deinit(&work);
     if (value != NULL) {
       value->sharding = op->results[0]->sharding;
       tspec_op_replace(func, op, value);

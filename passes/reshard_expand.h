@@ -14,7 +14,7 @@ void tspec_expand_ops(tspec_pass_run_t *run, tspec_wire_t *wire, tspec_func_t *f
 
 /// An op that may be taken apart.
 typedef struct tspec_expand_t {
-  tspec_pass_run_t *run;
+  tspec_pass_run_t *run; ///< its scratch: until the op is done
   tspec_wire_t *wire;
   tspec_func_t *func;
   tspec_op_t *op;
@@ -25,8 +25,7 @@ typedef struct tspec_expand_t {
 tspec_value_t *tspec_expand_emit(const tspec_expand_t *e, const tspec_sharding_t *sharding,
                                  tspec_op_build_t build);
 /// What the op costs with each rank computing its block on its own (tspec_layout_cost_bytes).
-/// `operand`: how it is read; `out_voted`: the choice by axes alone, in the program's arena, or
-/// NULL.
+/// `operand`: how it is read; `out_voted`: the choice by axes alone, in scratch, or NULL.
 int64_t tspec_expand_whole_cost(const tspec_expand_t *e, const tspec_sharding_t *operand,
                                 tspec_choice_t *out_voted);
 

@@ -196,7 +196,7 @@ static tspec_value_t *emit_conversion(const tspec_expand_t *e, tspec_value_t *x,
 
 /// Between the two intervals, what is longer than the result's is cut.
 static tspec_value_t *emit_all(const tspec_expand_t *e, const side_t *from, const side_t *to) {
-  tspec_type_t common = common_intervals(e->run->program->arena, from, to);
+  tspec_type_t common = common_intervals(e->run->scratch, from, to);
   tspec_value_t *x = emit_conversion(e, e->op->operands[0], from->sharding);
   bool is_local = tspec_sharding_same_layout(from->split, to->split) &&
                   tspec_type_equal(from->type, from->padded) &&
@@ -235,7 +235,7 @@ enum { kNsplits = 4 }; ///< of the operand and of the result, of first dims and 
 /// Lays both sides out by that pair of ways to split groups, of which the cheapest is kept. False
 /// if none sends less than `limit`.
 static bool find_cheapest(const tspec_expand_t *e, side_t *from, side_t *to, int64_t limit) {
-  tspec_arena_t *arena = e->run->program->arena;
+  tspec_arena_t *arena = e->run->scratch;
   const tspec_dim_t *splits[kNsplits] = {
       split_of_groups(arena, from, false), split_of_groups(arena, from, true),
       split_of_groups(arena, to, false), split_of_groups(arena, to, true)};

@@ -10,7 +10,7 @@ static tspec_op_t *emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *r
   tspec_op_t *op = tspec_op_create(run->program, func, reason, &build, run->diag);
   TSPEC_CHECK(op != NULL);
   op->decided = reason->decided;
-  op->results[0]->sharding = step->to;
+  op->results[0]->sharding = tspec_program_sharding(run->program, step->to);
   op->results[0]->range = reason->results[0]->range;
   return op;
 }
@@ -22,7 +22,7 @@ tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_
 
 tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *op) {
   tspec_type_t type = op->results[0]->type;
-  const tspec_step_t *steps = tspec_op_parts(op, &run->program->mesh, run->program->arena);
+  const tspec_step_t *steps = tspec_op_parts(op, &run->program->mesh, run->scratch);
   int count = op->noperands * type.rank;
   int64_t *lo = TSPEC_ARENA_NEW(run->scratch, int64_t, count);
   int64_t *starts = TSPEC_ARENA_NEW(run->scratch, int64_t, count);

@@ -704,8 +704,9 @@ static tspec_choice_t finish(const vote_t *vote) {
   return choice;
 }
 
-tspec_choice_t tspec_choose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
-                            const tspec_choose_op_t *op) {
+// All that the vote needs, in its arena: the choice included.
+static tspec_choice_t hold_vote(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                                const tspec_choose_op_t *op) {
   vote_t vote = {.arena = arena,
                  .mesh = mesh,
                  .op = op,
@@ -738,4 +739,34 @@ tspec_choice_t tspec_choose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
     make_executable(&vote);
   }
   return finish(&vote);
+}
+
+static const tspec_axis_t *copy_axes(tspec_arena_t *arena, const tspec_axis_t *axes, int naxes) {
+  return tspec_arena_copy(arena, axes, sizeof *axes * (size_t)naxes);
+}
+
+static tspec_choice_t copy_choice(tspec_arena_t *arena, tspec_choice_t choice) {
+  const tspec_sharding_t **tensors =
+      TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, choice.ntensors);
+  for (int t = 0; t < choice.ntensors; t++) {
+    tensors[t] = tspec_sharding_copy(arena, choice.tensors[t]);
+  }
+  tspec_unsplit_t *unsplit =
+      tspec_arena_copy(arena, choice.unsplit, sizeof *unsplit * (size_t)choice.nunsplit);
+  for (int i = 0; i < choice.nunsplit; i++) {
+    unsplit[i].axes = copy_axes(arena, unsplit[i].axes, unsplit[i].naxes);
+  }
+  choice.tensors = tensors;
+  choice.reduced = copy_axes(arena, choice.reduced, choice.nreduced);
+  choice.unsplit = unsplit;
+  return choice;
+}
+
+tspec_choice_t tspec_choose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                            const tspec_choose_op_t *op) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_choice_t choice = copy_choice(arena, hold_vote(&work, mesh, op));
+  tspec_arena_deinit(&work);
+  return choice;
 }

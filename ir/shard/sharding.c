@@ -56,6 +56,7 @@ const tspec_sharding_t *tspec_sharding_close(tspec_arena_t *arena,
   closed->dims = dims;
   closed->nreplicated = 0;
   closed->replicated = NULL;
+  closed->said = NULL;
   return closed;
 }
 

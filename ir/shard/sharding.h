@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "ir/base/diag.h"
+#include "ir/base/intern.h"
 #include "ir/base/type.h"
 #include "ir/shard/mesh.h"
 
@@ -53,11 +54,16 @@ typedef struct tspec_sharding_t {
                             ///< may differ in it; the written form does not carry it
 } tspec_sharding_t;
 
+/// A deep copy, what was said included.
+const tspec_sharding_t *tspec_sharding_copy(tspec_arena_t *arena, const tspec_sharding_t *sharding);
+/// An empty set of shardings, in `arena`: tspec_intern gives one object for all that are equal in
+/// every field and in what was said.
+tspec_intern_t tspec_sharding_set(tspec_arena_t *arena);
 /// All dims closed and unsplit.
 const tspec_sharding_t *tspec_sharding_replicated(tspec_arena_t *arena, int rank);
 /// All dims open and unsplit: nothing said.
 const tspec_sharding_t *tspec_sharding_open(tspec_arena_t *arena, int rank);
-/// The same splits and pending axes with every dim closed, priority 0, nothing replicated.
+/// The same splits and pending axes with every dim closed, priority 0, nothing replicated or said.
 const tspec_sharding_t *tspec_sharding_close(tspec_arena_t *arena,
                                              const tspec_sharding_t *sharding);
 /// The same splits, without pending axes.

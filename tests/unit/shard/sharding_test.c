@@ -277,3 +277,85 @@ Test(sharding, the_kind_of_pending_matters_only_if_something_is) {
   cr_assert(tspec_sharding_equal(none, tspec_sharding_replicated(&s.arena, 1)));
   setting_close(&s);
 }
+
+// ---- one object for all that are equal ---------------------------------------------------------
+
+Test(sharding, a_set_has_one_object_for_equal_shardings_and_another_for_each_that_differs) {
+  static const char *const kTexts[] = {"[-, -]",
+                                       "[data, -]",
+                                       "[-, data]",
+                                       "[data?, -]",
+                                       "[data?!1, -]",
+                                       "[model:(2)2, -]",
+                                       "[data, model]",
+                                       "[data*model, -]",
+                                       "[data, -, -]",
+                                       "[-]",
+                                       "[data, -] sum(pipe)",
+                                       "[data, -] max(pipe)",
+                                       "[model*data, -]"};
+  enum { COUNT = sizeof kTexts / sizeof *kTexts };
+  setting_t s;
+  setting_open(&s, kAxes);
+  tspec_intern_t set = tspec_sharding_set(&s.arena);
+  const void *made[COUNT];
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < COUNT; i++) {
+      const tspec_sharding_t *given = parse(&s, kTexts[i], -1);
+      const tspec_sharding_t *found = tspec_intern(&set, given);
+      cr_assert(found != given && tspec_sharding_equal(found, given), "%s", kTexts[i]);
+      cr_assert(round == 0 || found == made[i], "%s", kTexts[i]);
+      made[i] = found;
+      cr_assert(eq(sz, set.count, round == 0 ? (size_t)i + 1 : COUNT));
+    }
+  }
+  setting_close(&s);
+}
+
+Test(sharding, what_was_said_and_what_must_stay_whole_tell_shardings_apart) {
+  setting_t s;
+  setting_open(&s, kAxes);
+  tspec_intern_t set = tspec_sharding_set(&s.arena);
+  tspec_sharding_t given = *parse(&s, "[data]", 1);
+  const void *bare = tspec_intern(&set, &given);
+  char rule[] = "mlp -> data";
+  tspec_said_t said = {.range = {.file = 1, .line = 3, .col = 1}, .rule = rule};
+  given.said = &said;
+  const tspec_sharding_t *by_rule = tspec_intern(&set, &given);
+  said.range.line = 4;
+  const void *elsewhere = tspec_intern(&set, &given);
+  said.range.line = 3;
+  rule[0] = 'M';
+  const void *by_another = tspec_intern(&set, &given);
+  given.said = NULL;
+  tspec_axis_t axis = {.axis = 1, .pre = 1, .size = s.mesh.axes[1].size};
+  given.replicated = &axis;
+  given.nreplicated = 1;
+  const void *whole = tspec_intern(&set, &given);
+  const void *all[] = {bare, by_rule, elsewhere, by_another, whole};
+  for (int i = 0; i < 5; i++) {
+    for (int j = 0; j < i; j++) {
+      cr_assert(all[i] != all[j], "%d and %d", i, j);
+    }
+  }
+  cr_assert(eq(str, (char *)(uintptr_t)by_rule->said[0].rule, "mlp -> data"));
+  setting_close(&s);
+}
+
+Test(sharding, a_set_of_many_finds_each_again) {
+  enum { MANY = 500 };
+  setting_t s;
+  setting_open(&s, kAxes);
+  tspec_intern_t set = tspec_sharding_set(&s.arena);
+  const void *made[MANY];
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < MANY; i++) {
+      tspec_dim_t dim = {.open = true, .priority = i};
+      const void *object = tspec_intern(&set, &(tspec_sharding_t){.rank = 1, .dims = &dim});
+      cr_assert(round == 0 || object == made[i], "%d", i);
+      made[i] = object;
+    }
+  }
+  cr_assert(eq(sz, set.count, MANY));
+  setting_close(&s);
+}
