@@ -351,17 +351,82 @@ static bool choose_values(tspec_explained_t *explained, tspec_diag_t *diag) {
 
 // ---- why ----
 
-/// All reasons, the recorded one first.
-static tspec_reasons_t *find_reasons(const tspec_explained_t *explained, int effect) {
-  tspec_reasons_t *reasons = TSPEC_ARENA_NEW(explained->arena, tspec_reasons_t, 1);
-  *reasons = tspec_explain_reasons(explained->explain, effect);
-  int recorded = tspec_explain_recorded(explained->explain, effect, reasons);
-  tspec_reason_t *items = TSPEC_ARENA_NEW(explained->arena, tspec_reason_t, reasons->count);
-  for (int i = 0; i < reasons->count; i++) {
-    items[i == recorded ? 0 : i + (i < recorded)] = reasons->items[i];
+enum { BRIEF_REASONS = 5, BRIEF_STEPS = 12 };
+
+static bool same_reasons(const tspec_reasons_t *a, const tspec_reasons_t *b) {
+  bool same = a->count == b->count;
+  for (int i = 0; same && a->items != b->items && i < a->count; i++) {
+    same = a->items[i].nseeds == b->items[i].nseeds &&
+           memcmp(a->items[i].seeds, b->items[i].seeds,
+                  sizeof *a->items[i].seeds * (size_t)a->items[i].nseeds) == 0;
   }
-  reasons->items = items;
-  return reasons;
+  return same;
+}
+
+/// The set of an effect's reasons; values that are split for the same reasons share it.
+static int find_set(tspec_explained_t *explained, int effect) {
+  tspec_reasons_t reasons = tspec_explain_reasons(explained->explain, effect);
+  int *last = &explained->set_of_seed[reasons.items[0].seeds[0]];
+  if (*last == 0 || !same_reasons(&explained->sets.items[*last - 1]->reasons, &reasons)) {
+    tspec_explained_set_t *set = TSPEC_ARENA_NEW(explained->arena, tspec_explained_set_t, 1);
+    set->reasons = reasons;
+    TSPEC_VEC_PUSH(explained->arena, &explained->sets, set);
+    *last = (int)explained->sets.count;
+  }
+  return *last - 1;
+}
+
+static void request_chain(tspec_explained_t *explained, tspec_explained_axis_t *axis, int reason) {
+  const tspec_explained_set_t *set = explained->sets.items[axis->set];
+  TSPEC_VEC_PUSH(explained->arena, &explained->chains,
+                 (tspec_chain_request_t){.effect = axis->effect,
+                                         .reasons = &set->reasons,
+                                         .reason = reason,
+                                         .most = explained->is_brief ? BRIEF_STEPS : 0});
+  axis->nshown++;
+}
+
+/// Asks for the chain of the recorded reason first, then for the others: in brief for the nearest
+/// ones, if these are known without their chains.
+static void explain_axis(tspec_explained_t *explained, int effect) {
+  tspec_explained_axis_t axis = {.effect = effect,
+                                 .set = find_set(explained, effect),
+                                 .first_chain = (int)explained->chains.count};
+  const tspec_reasons_t *reasons = &explained->sets.items[axis.set]->reasons;
+  int recorded = tspec_explain_recorded(explained->explain, effect, reasons);
+  request_chain(explained, &axis, recorded);
+  int nearest[BRIEF_REASONS];
+  int nnear = explained->is_brief
+                  ? tspec_explain_nearest(explained->explain, effect, BRIEF_REASONS, nearest)
+                  : -1;
+  int count = nnear < 0 ? reasons->count : nnear;
+  for (int i = 0; i < count && (nnear < 0 || axis.nshown < BRIEF_REASONS); i++) {
+    int reason = nnear < 0 ? i : nearest[i];
+    if (reason != recorded) {
+      request_chain(explained, &axis, reason);
+    }
+  }
+  TSPEC_VEC_PUSH(explained->arena, &explained->axes, axis);
+}
+
+static int chain_length(const tspec_chain_request_t *request) {
+  return request->chain.count + request->chain.nskipped;
+}
+
+/// Orders the chains behind the recorded one by length, and in brief drops what is too many.
+static void choose_shown(const tspec_explained_t *explained, tspec_explained_axis_t *axis) {
+  tspec_chain_request_t *chains = &explained->chains.items[axis->first_chain];
+  for (int i = 2; i < axis->nshown; i++) { // stable
+    tspec_chain_request_t chain = chains[i];
+    int at = i;
+    for (; at > 1 && chain_length(&chains[at - 1]) > chain_length(&chain); at--) {
+      chains[at] = chains[at - 1];
+    }
+    chains[at] = chain;
+  }
+  if (explained->is_brief && axis->nshown > BRIEF_REASONS) {
+    axis->nshown = BRIEF_REASONS;
+  }
 }
 
 static void explain_value(tspec_explained_t *explained, tspec_explained_value_t *value) {
@@ -371,15 +436,51 @@ static void explain_value(tspec_explained_t *explained, tspec_explained_value_t 
   }
   int end = tspec_explain_first_effect(explained->explain, value->value + 1);
   for (int i = tspec_explain_first_effect(explained->explain, value->value); i < end; i++) {
-    tspec_reasons_t *reasons = find_reasons(explained, i);
-    TSPEC_VEC_PUSH(explained->arena, &explained->axes,
-                   (tspec_explained_axis_t){i, reasons, (int)explained->chains.count});
+    explain_axis(explained, i);
     value->naxes++;
-    for (int r = 0; r < reasons->count; r++) {
-      TSPEC_VEC_PUSH(explained->arena, &explained->chains,
-                     (tspec_chain_request_t){.effect = i, .reasons = reasons, .reason = r});
+  }
+}
+
+/// What a reason says, its seeds joined by "together with".
+static const char *said_by(const tspec_explained_t *explained, const tspec_reason_t *reason) {
+  const char *text = NULL;
+  for (int i = 0; i < reason->nseeds; i++) {
+    const char *said = tspec_explained_said(
+        explained, &tspec_explain_seed(explained->explain, reason->seeds[i])->said);
+    text = text == NULL ? said
+                        : tspec_arena_printf(explained->arena, "%s together with %s", text, said);
+  }
+  return text;
+}
+
+const char *tspec_explained_summary(const tspec_explained_t *explained,
+                                    tspec_explained_set_t *set) {
+  if (set->summary != NULL) {
+    return set->summary;
+  }
+  tspec_names_t counts = {0};
+  TSPEC_VEC(const char *) texts = {0};
+  for (int i = 0; i < set->reasons.count; i++) {
+    const char *text = said_by(explained, &set->reasons.items[i]);
+    int *count = tspec_names_get(&counts, text);
+    if (count == NULL) {
+      count = TSPEC_ARENA_NEW(explained->arena, int, 1);
+      tspec_names_set(explained->arena, &counts, text, count);
+      TSPEC_VEC_PUSH(explained->arena, &texts, text);
+    }
+    ++*count;
+  }
+  tspec_buf_t buf = {0};
+  for (size_t i = 0; i < texts.count; i++) {
+    int count = *(int *)tspec_names_get(&counts, texts.items[i]);
+    tspec_buf_printf(&buf, "%s%s", i == 0 ? "" : ", ", texts.items[i]);
+    if (count > 1) {
+      tspec_buf_printf(&buf, " (%d times)", count);
     }
   }
+  set->summary = tspec_arena_strdup(explained->arena, tspec_buf_get(&buf), buf.length);
+  tspec_buf_deinit(&buf);
+  return set->summary;
 }
 
 bool tspec_driver_explain(tspec_driver_t *driver, tspec_buf_t *buf) {
@@ -390,10 +491,14 @@ bool tspec_driver_explain(tspec_driver_t *driver, tspec_buf_t *buf) {
                      driver->command->input);
     return false;
   }
-  tspec_explained_t explained = {
-      .driver = driver, .arena = driver->arena, .mesh = &driver->propagated->mesh};
+  tspec_explained_t explained = {.driver = driver,
+                                 .arena = driver->arena,
+                                 .mesh = &driver->propagated->mesh,
+                                 .is_brief = driver->command->explained.count == 0};
   explained.explain = tspec_explain_create(driver->arena, driver->propagated);
   explained.map = tspec_explain_map(explained.explain);
+  explained.set_of_seed =
+      TSPEC_ARENA_NEW(driver->arena, int, tspec_explain_nseeds(explained.explain));
   if (!choose_values(&explained, &driver->diag)) {
     return false;
   }
@@ -402,6 +507,9 @@ bool tspec_driver_explain(tspec_driver_t *driver, tspec_buf_t *buf) {
   }
   tspec_explain_chains(explained.explain, (int)explained.chains.count, explained.chains.items,
                        driver->arena);
+  for (size_t i = 0; i < explained.axes.count; i++) {
+    choose_shown(&explained, &explained.axes.items[i]);
+  }
   if (driver->command->explain == TSPEC_REPORT_JSON) {
     tspec_explained_put_json(&explained, buf);
   } else {

@@ -5,11 +5,18 @@
 #include "frontend/driver.h"
 #include "passes/explain.h"
 
-/// One axis on one dim, with all its reasons.
+/// All reasons of some axes.
+typedef struct tspec_explained_set_t {
+  tspec_reasons_t reasons;
+  const char *summary; ///< how often each annotation or rule is among them, or NULL: not needed yet
+} tspec_explained_set_t;
+
+/// One axis on one dim, with its reasons.
 typedef struct tspec_explained_axis_t {
   int effect;
-  tspec_reasons_t *reasons;
-  int first_chain; ///< into the chains: one per reason
+  int set;         ///< into the sets
+  int nshown;      ///< reasons with their chains: the recorded one, then the nearest
+  int first_chain; ///< into the chains, as many
 } tspec_explained_axis_t;
 
 /// A value by the name that a user knows it by.
@@ -34,6 +41,9 @@ typedef struct tspec_explained_t {
   TSPEC_VEC(tspec_explained_value_t) all; ///< that have a name
   TSPEC_VEC(tspec_explained_value_t) values;
   TSPEC_VEC(tspec_explained_axis_t) axes;
+  TSPEC_VEC(tspec_explained_set_t *) sets;
+  int *set_of_seed; ///< by seed: 1 + the last set that begins with it, or 0
+  bool is_brief; ///< all values: of many reasons and of long chains only the first ones are listed
   TSPEC_VEC(tspec_chain_request_t) chains;
 } tspec_explained_t;
 
@@ -51,6 +61,8 @@ const tspec_said_t *tspec_explained_start(const tspec_explained_t *explained, in
 int tspec_explained_constrained(const tspec_explained_t *explained, int value);
 /// The dim of a refused extension's source that has the factor.
 int tspec_explained_source_dim(const tspec_explained_t *explained, const tspec_refusal_t *refusal);
+/// "rule "mlp -> model" (gpt.tspec:9) (4 times), annotation (gpt.tspec:12)": all reasons of a set.
+const char *tspec_explained_summary(const tspec_explained_t *explained, tspec_explained_set_t *set);
 /// Why an extension stayed undone, in words.
 const char *tspec_explained_refusal(const tspec_explained_t *explained,
                                     const tspec_refusal_t *refusal);

@@ -37,9 +37,9 @@ static void put_said(const tspec_explained_t *explained, const tspec_said_t *sai
   put_place(explained, "line", said == NULL ? (tspec_range_t){0} : said->range, buf);
 }
 
-static void put_seed(const tspec_explained_t *explained, int index, tspec_buf_t *buf) {
+static void put_seed(const tspec_explained_t *explained, int index, int indent, tspec_buf_t *buf) {
   const tspec_seed_t *seed = tspec_explain_seed(explained->explain, index);
-  tspec_json_item(buf, 8);
+  tspec_json_item(buf, indent);
   tspec_buf_puts(buf, "{");
   put_value_name(explained, "value", seed->value, buf);
   tspec_json_number(buf, "dim", seed->dim);
@@ -90,7 +90,7 @@ static void put_reason(const tspec_explained_t *explained, const tspec_reason_t 
   tspec_json_key(buf, "seeds");
   tspec_buf_puts(buf, "[");
   for (int i = 0; i < reason->nseeds; i++) {
-    put_seed(explained, reason->seeds[i], buf);
+    put_seed(explained, reason->seeds[i], 8, buf);
   }
   tspec_buf_puts(buf, "]");
   tspec_json_key(buf, "chain");
@@ -98,7 +98,9 @@ static void put_reason(const tspec_explained_t *explained, const tspec_reason_t 
   for (int i = 0; i < chain->count; i++) {
     put_step(explained, &chain->steps[i], buf);
   }
-  tspec_buf_puts(buf, "]}");
+  tspec_buf_puts(buf, "]");
+  tspec_json_number(buf, "skipped", chain->nskipped);
+  tspec_buf_puts(buf, "}");
 }
 
 static void put_axis(const tspec_explained_t *explained, const tspec_explained_axis_t *axis,
@@ -108,11 +110,12 @@ static void put_axis(const tspec_explained_t *explained, const tspec_explained_a
   tspec_buf_puts(buf, "{");
   tspec_json_number(buf, "dim", effect->dim);
   put_axis_name(explained, effect->axis, buf);
+  tspec_json_number(buf, "all_reasons", axis->set);
   tspec_json_key(buf, "reasons");
   tspec_buf_puts(buf, "[");
-  for (int i = 0; i < axis->reasons->count; i++) {
-    put_reason(explained, &axis->reasons->items[i],
-               &explained->chains.items[axis->first_chain + i].chain, buf);
+  for (int i = 0; i < axis->nshown; i++) {
+    const tspec_chain_request_t *request = &explained->chains.items[axis->first_chain + i];
+    put_reason(explained, &request->reasons->items[request->reason], &request->chain, buf);
   }
   tspec_buf_puts(buf, "]}");
 }
@@ -194,6 +197,31 @@ static void put_value(const tspec_explained_t *explained, const tspec_explained_
   tspec_buf_puts(buf, "}");
 }
 
+/// All that is said, and the reasons of all axes as numbers of it: those that are alike once.
+static void put_sets(const tspec_explained_t *explained, tspec_buf_t *buf) {
+  tspec_json_key(buf, "seeds");
+  tspec_buf_puts(buf, "[");
+  for (int i = 0; i < tspec_explain_nseeds(explained->explain); i++) {
+    put_seed(explained, i, 2, buf);
+  }
+  tspec_buf_puts(buf, "]");
+  tspec_json_key(buf, "reasons");
+  tspec_buf_puts(buf, "[");
+  for (size_t i = 0; i < explained->sets.count; i++) {
+    const tspec_reasons_t *reasons = &explained->sets.items[i]->reasons;
+    tspec_json_item(buf, 2);
+    for (int r = 0; r < reasons->count; r++) {
+      tspec_buf_puts(buf, r == 0 ? "[[" : ", [");
+      for (int k = 0; k < reasons->items[r].nseeds; k++) {
+        tspec_buf_printf(buf, "%s%d", k == 0 ? "" : ", ", reasons->items[r].seeds[k]);
+      }
+      tspec_buf_puts(buf, "]");
+    }
+    tspec_buf_puts(buf, "]");
+  }
+  tspec_buf_puts(buf, "]");
+}
+
 void tspec_explained_put_json(const tspec_explained_t *explained, tspec_buf_t *buf) {
   tspec_buf_puts(buf, "{");
   tspec_json_text(buf, "program", explained->map->program->name);
@@ -205,6 +233,7 @@ void tspec_explained_put_json(const tspec_explained_t *explained, tspec_buf_t *b
     put_value(explained, &explained->values.items[i], buf);
   }
   tspec_buf_puts(buf, "]");
+  put_sets(explained, buf);
   tspec_json_key(buf, "collectives");
   tspec_buf_printf(buf, "[%s]}\n", tspec_buf_get(&explained->driver->collectives));
 }

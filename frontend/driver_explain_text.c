@@ -27,6 +27,9 @@ static void put_chain(const tspec_explained_t *explained, const tspec_reason_t *
   int end = chain->seed;
   for (int i = 1; i < chain->count; i++) {
     const tspec_chain_step_t *step = &chain->steps[i];
+    if (i + 1 == chain->count && chain->nskipped > 0) {
+      tspec_buf_printf(buf, " <- %d more steps", chain->nskipped);
+    }
     if (i + 1 == chain->count || tspec_explained_name(explained, step->value) != NULL) {
       tspec_buf_puts(buf, " <- ");
       put_dim(explained, step->value, step->dim, buf);
@@ -97,8 +100,9 @@ static void put_ops(const tspec_explained_t *explained, const tspec_chain_t *cha
       put_op(explained, step, buf);
     }
   }
-  if (nops > SHOWN) {
-    tspec_buf_printf(buf, "; %d more", nops - SHOWN);
+  int nmore = chain->nskipped + (nops > SHOWN ? nops - SHOWN : 0);
+  if (nmore > 0) {
+    tspec_buf_printf(buf, "; %d more", nmore);
   }
   tspec_buf_puts(buf, nops > 0 ? "\n" : "");
 }
@@ -106,14 +110,13 @@ static void put_ops(const tspec_explained_t *explained, const tspec_chain_t *cha
 /// One reason as text, to be told from others.
 typedef struct line_t {
   const char *text;
-  int length; ///< of the chain: the nearest reasons come first
-  int count;  ///< reasons that read alike: of unrolled layers
+  int count; ///< reasons that read alike: of unrolled layers
 } line_t;
 
 typedef TSPEC_VEC(line_t) lines_t;
 
 static void add_line(const tspec_explained_t *explained, lines_t *lines, tspec_names_t *seen,
-                     const char *text, int length) {
+                     const char *text) {
   size_t *at = tspec_names_get(seen, text);
   if (at != NULL) {
     lines->items[*at].count++;
@@ -122,29 +125,22 @@ static void add_line(const tspec_explained_t *explained, lines_t *lines, tspec_n
   at = TSPEC_ARENA_NEW(explained->arena, size_t, 1);
   *at = lines->count;
   tspec_names_set(explained->arena, seen, text, at);
-  TSPEC_VEC_PUSH(explained->arena, lines, (line_t){text, length, 1});
+  TSPEC_VEC_PUSH(explained->arena, lines, (line_t){text, 1});
 }
 
+/// Those of the shown reasons, which are in order; the recorded one first.
 static lines_t reason_lines(const tspec_explained_t *explained,
                             const tspec_explained_axis_t *axis) {
   lines_t lines = {0};
   tspec_names_t seen = {0};
-  for (int i = 0; i < axis->reasons->count; i++) {
-    const tspec_chain_t *chain = &explained->chains.items[axis->first_chain + i].chain;
+  for (int i = 0; i < axis->nshown; i++) {
+    const tspec_chain_request_t *request = &explained->chains.items[axis->first_chain + i];
     tspec_buf_t text = {0};
-    put_chain(explained, &axis->reasons->items[i], chain, &text);
-    put_ops(explained, chain, &text);
+    put_chain(explained, &request->reasons->items[request->reason], &request->chain, &text);
+    put_ops(explained, &request->chain, &text);
     add_line(explained, &lines, &seen,
-             tspec_arena_strdup(explained->arena, tspec_buf_get(&text), text.length), chain->count);
+             tspec_arena_strdup(explained->arena, tspec_buf_get(&text), text.length));
     tspec_buf_deinit(&text);
-  }
-  for (size_t i = 2; i < lines.count; i++) { // stable, behind the recorded one
-    line_t line = lines.items[i];
-    size_t at = i;
-    for (; at > 1 && lines.items[at - 1].length > line.length; at--) {
-      lines.items[at] = lines.items[at - 1];
-    }
-    lines.items[at] = line;
   }
   return lines;
 }
@@ -167,6 +163,11 @@ static void put_axis(const tspec_explained_t *explained, const char *head,
       tspec_buf_printf(buf, " (%d times)", line->count);
     }
     tspec_buf_puts(buf, end);
+  }
+  tspec_explained_set_t *set = explained->sets.items[axis->set];
+  if (axis->nshown < set->reasons.count) {
+    tspec_buf_printf(buf, "  %d reasons in all: %s\n", set->reasons.count,
+                     tspec_explained_summary(explained, set));
   }
 }
 

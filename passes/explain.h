@@ -64,6 +64,7 @@ typedef struct tspec_chain_t {
   int count;
   const tspec_chain_step_t *steps; ///< from the effect to where it was said
   int seed;                        ///< in which it ends, or -1
+  int nskipped;                    ///< steps that are left out in front of the last one
 } tspec_chain_t;
 
 typedef struct tspec_explain_t tspec_explain_t;
@@ -71,6 +72,10 @@ typedef struct tspec_explain_t tspec_explain_t;
 /// Propagates `program` (level `global`; borrowed, only the ids of its values change). Everything
 /// lies in `arena`.
 tspec_explain_t *tspec_explain_create(tspec_arena_t *arena, tspec_program_t *program);
+
+/// More than this many seeds that can act on each other are not all tried (256 at first): where the
+/// recorded one is enough and the effect goes without it, it is the only reason that is named.
+void tspec_explain_set_many(tspec_explain_t *explain, int nseeds);
 
 /// The program as it is propagated with all seeds; shardings and records are those of its graph.
 const tspec_prop_map_t *tspec_explain_map(const tspec_explain_t *explain);
@@ -84,8 +89,9 @@ const tspec_effect_t *tspec_explain_effect(const tspec_explain_t *explain, int e
 /// The first effect of a value, or the first after it.
 int tspec_explain_first_effect(const tspec_explain_t *explain, int value);
 
-/// All reasons of an effect: those of one seed first, by seed. Never empty. Runs propagation about
-/// once per seed that could be one.
+/// All reasons of an effect: those of one seed first, by seed. Never empty. Effects that have the
+/// same ones may share the array. Where axes can be in each other's way propagation of the part of
+/// the program that can matter runs about twice per seed that could be one, once for all effects.
 tspec_reasons_t tspec_explain_reasons(tspec_explain_t *explain, int effect);
 
 /// Asks how one reason leads to its effect while the seeds of the others are left out. Where the
@@ -94,12 +100,17 @@ typedef struct tspec_chain_request_t {
   int effect;
   const tspec_reasons_t *reasons; ///< of the effect
   int reason;                     ///< an index into them
+  int most;                       ///< steps, at least 2; 0: all
   tspec_chain_t chain;            ///< the answer, in `arena`
 } tspec_chain_request_t;
 
 /// Answers all; those with the same seeds left out share a run.
 void tspec_explain_chains(tspec_explain_t *explain, int count, tspec_chain_request_t *requests,
                           tspec_arena_t *arena);
+
+/// Those of an effect's reasons that have the shortest chains, by length: fills in up to `most`
+/// (1 to 6) indices into its reasons, and returns how many. -1 where it takes the chains to tell.
+int tspec_explain_nearest(tspec_explain_t *explain, int effect, int most, int *nearest);
 
 /// The reason that holds with nothing left out: where the records of the whole program lead to.
 int tspec_explain_recorded(tspec_explain_t *explain, int effect, const tspec_reasons_t *reasons);

@@ -51,6 +51,7 @@ typedef struct tspec_prop_node_t {
   int origin;
   bool single_use; ///< every non-scalar operand is read once
   bool queued;
+  bool changed; ///< a tensor of it, since its last step
 } tspec_prop_node_t;
 
 typedef struct tspec_prop_group_t {
@@ -86,6 +87,28 @@ void tspec_prop_split_constants(tspec_prop_graph_t *graph);
 void tspec_prop_apply_constraints(tspec_prop_graph_t *graph);
 /// Shares shardings in groups, counts uses, sets starting shardings, indexes nodes by value.
 void tspec_prop_finish(tspec_prop_graph_t *graph);
+
+/// Some values and nodes of a graph that has not run. Ids in each list ascend.
+typedef struct tspec_prop_cut_t {
+  int nvalues;
+  const int *values; ///< with all tensors of the nodes, and all members of the groups
+  int nnodes;
+  const int *nodes;
+  int nreturns;
+  const int *returns;
+  int ngroups;
+  const int *groups;
+  const int *local; ///< by value of the whole graph: its place in `values`
+} tspec_prop_cut_t;
+
+/// How often each value is read: by nodes, results and groups. In `arena`.
+int *tspec_prop_count_uses(const tspec_prop_graph_t *graph, tspec_arena_t *arena);
+/// A graph of these alone, in `arena`; ids are places in the lists. `uses`: those of the whole
+/// graph; readers that are left out count as readers. No views, no edges.
+tspec_prop_graph_t *tspec_prop_cut(const tspec_prop_graph_t *graph, const int *uses,
+                                   const tspec_prop_cut_t *cut, tspec_arena_t *arena);
+/// A graph that has not run once more, in `arena`; rules and shardings are shared.
+tspec_prop_graph_t *tspec_prop_copy(const tspec_prop_graph_t *graph, tspec_arena_t *arena);
 
 /// What a factor of a node may do at an op priority level, 0 to 4.
 tspec_prop_direction_t tspec_prop_factor_direction(const tspec_prop_node_t *node, int factor,

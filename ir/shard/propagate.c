@@ -142,7 +142,9 @@ static void enqueue(engine_t *engine, int node) {
 static void enqueue_readers(engine_t *engine, int root) {
   const tspec_prop_value_t *value = &engine->graph->values.items[root];
   for (int i = 0; i < value->ntouches; i++) {
-    enqueue(engine, engine->graph->touches[value->first_touch + i]);
+    int node = engine->graph->touches[value->first_touch + i];
+    engine->graph->nodes.items[node].changed = true;
+    enqueue(engine, node);
   }
 }
 
@@ -252,6 +254,16 @@ static void step_returns(engine_t *engine) {
   }
 }
 
+/// False for a node that had its step with the same tensors, and may do no more at this level.
+static bool has_news(const engine_t *engine, const tspec_prop_node_t *node) {
+  bool has = node->changed;
+  for (int i = 0; !has && i < node->rule->nfactors; i++) {
+    has = tspec_prop_factor_direction(node, i, engine->level) !=
+          tspec_prop_factor_direction(node, i, engine->level - 1);
+  }
+  return has;
+}
+
 static void drain(engine_t *engine) {
   int capacity = (int)engine->graph->nodes.count;
   while (engine->nqueued > 0) {
@@ -259,7 +271,10 @@ static void drain(engine_t *engine) {
     engine->head = engine->head + 1 < capacity ? engine->head + 1 : 0;
     engine->nqueued--;
     node->queued = false;
-    step(engine, node);
+    if (has_news(engine, node)) {
+      node->changed = false;
+      step(engine, node);
+    }
   }
 }
 
@@ -274,6 +289,9 @@ static void run_fixpoint(engine_t *engine) {
 
 static void run_levels(engine_t *engine) {
   int first = engine->options->strategy >= TSPEC_PROP_OP_PRIORITY ? 0 : LAST_LEVEL;
+  for (size_t i = 0; i < engine->graph->nodes.count; i++) {
+    engine->graph->nodes.items[i].changed = true;
+  }
   for (engine->level = first; engine->level <= LAST_LEVEL; engine->level++) {
     run_fixpoint(engine);
   }

@@ -3,11 +3,11 @@
 // and then has that reason alone. Its chain ends in a seed. Propagation is the pass
 // itself, on an edited copy of the program.
 //
-//   explain_truth [--every N] [--seed S --count N [--ops N]] [--priorities] [--verbose]
+//   explain_truth [--every N] [--seed S --count N [--ops N]] [--priorities] [--many N] [--verbose]
 //                 [FILE[,RULES]...]
 //
 // --every N: only each Nth effect. --count: random programs, from seed S on. --priorities: split
-// dims wait for rounds, by chance. Ends with "N effects
+// dims wait for rounds, by chance. --many: as if N seeds were many. Ends with "N effects
 // in N programs, N reasons, N failed"; exit code 1 if any failed.
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +34,7 @@ typedef struct truth_t {
   int every;
   bool verbose;
   bool priorities;
+  int many; ///< seeds that act on each other, of which not all are tried; -1: as by default
   counts_t *counts;
   const tspec_program_t *program; ///< global, simplified; never changed
   tspec_arena_t *arena;
@@ -122,6 +123,15 @@ static bool has_only_reason(truth_t *truth, tspec_explain_t *alone, const claim_
   return same;
 }
 
+static tspec_explain_t *explanation(const truth_t *truth, tspec_arena_t *arena,
+                                    tspec_program_t *program) {
+  tspec_explain_t *explain = tspec_explain_create(arena, program);
+  if (truth->many >= 0) {
+    tspec_explain_set_many(explain, truth->many);
+  }
+  return explain;
+}
+
 static void run_trial(truth_t *truth, const trial_t *trial) {
   tspec_arena_t arena, scratch;
   tspec_arena_init(&arena);
@@ -148,7 +158,7 @@ static void run_trial(truth_t *truth, const trial_t *trial) {
     if (claim->reason == NULL) {
       continue;
     }
-    alone = alone != NULL ? alone : tspec_explain_create(&arena, edited(truth, trial, &arena));
+    alone = alone != NULL ? alone : explanation(truth, &arena, edited(truth, trial, &arena));
     if (!has_only_reason(truth, alone, claim)) {
       fail(truth, claim, "has other reasons when one is left");
     }
@@ -231,7 +241,7 @@ static void check_program(truth_t *truth) {
   tspec_arena_t arena;
   tspec_arena_init(&arena);
   truth->arena = &arena;
-  truth->explain = tspec_explain_create(&arena, tspec_program_clone(truth->program, &arena));
+  truth->explain = explanation(truth, &arena, tspec_program_clone(truth->program, &arena));
   trials_t trials = {0};
   int neffects = tspec_explain_neffects(truth->explain);
   for (int i = truth->counts->neffects % truth->every; i < neffects; i += truth->every) {
@@ -314,7 +324,7 @@ static void check_random(truth_t *truth, uint64_t seed, int nops) {
 
 int main(int argc, char **argv) {
   counts_t counts = {0};
-  truth_t truth = {.every = 1, .counts = &counts};
+  truth_t truth = {.every = 1, .many = -1, .counts = &counts};
   uint64_t seed = 1;
   int count = 0, nops = 0;
   for (int i = 1; i < argc; i++) {
@@ -324,6 +334,8 @@ int main(int argc, char **argv) {
       truth.priorities = true;
     } else if (i + 1 < argc && strcmp(argv[i], "--every") == 0) {
       truth.every = atoi(argv[++i]);
+    } else if (i + 1 < argc && strcmp(argv[i], "--many") == 0) {
+      truth.many = atoi(argv[++i]);
     } else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0) {
       seed = strtoull(argv[++i], NULL, 10);
     } else if (i + 1 < argc && strcmp(argv[i], "--count") == 0) {

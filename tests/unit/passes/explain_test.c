@@ -152,7 +152,14 @@ Test(explain, chains_end_where_it_was_said) {
   bench_end(&setting.bench);
 }
 
-Test(explain, trials_are_remembered) {
+static int runs_for_all(setting_t *setting) {
+  for (int i = 0; i < tspec_explain_neffects(setting->explain); i++) {
+    tspec_explain_reasons(setting->explain, i);
+  }
+  return tspec_explain_nruns(setting->explain);
+}
+
+Test(explain, one_axis_that_nothing_can_stop_needs_no_trials) {
   setting_t setting;
   start(&setting, "level global\n"
                   "mesh a=2\n"
@@ -160,10 +167,103 @@ Test(explain, trials_are_remembered) {
                   "y = neg x\n"
                   "z = relu y\n"
                   "result z\n");
-  for (int i = 0; i < tspec_explain_neffects(setting.explain); i++) {
-    tspec_explain_reasons(setting.explain, i);
-  }
+  cr_assert(eq(int, runs_for_all(&setting), 1), "the program itself");
   cr_assert(eq(int, tspec_explain_neffects(setting.explain), 4));
-  cr_assert(eq(int, tspec_explain_nruns(setting.explain), 3), "all seeds, one, and none");
+  bench_end(&setting.bench);
+}
+
+// Two axes on one dim may be in each other's way.
+Test(explain, trials_are_remembered) {
+  setting_t setting;
+  start(&setting, "level global\n"
+                  "mesh a=2 b=2\n"
+                  "input x f32[4, 4] @ [a*b, ?]\n"
+                  "y = neg x\n"
+                  "z = relu y\n"
+                  "result z\n");
+  cr_assert(eq(int, runs_for_all(&setting), 4), "the program; its part; each axis alone");
+  cr_assert(eq(int, tspec_explain_neffects(setting.explain), 8));
+  bench_end(&setting.bench);
+}
+
+/// `n` ops side by side, with two axes each.
+static tspec_buf_t layers(int n) {
+  tspec_buf_t text = {0};
+  tspec_buf_puts(&text, "level global\nmesh a=2 b=2\n");
+  for (int i = 0; i < n; i++) {
+    tspec_buf_printf(&text, "input x%d f32[4, 4] @ [a*b, ?]\n", i);
+  }
+  for (int i = 0; i < n; i++) {
+    tspec_buf_printf(&text, "y%d = relu x%d\n", i, i);
+  }
+  for (int i = 0; i < n; i++) {
+    tspec_buf_printf(&text, "result y%d\n", i);
+  }
+  return text;
+}
+
+// What explains one of them does not take the others along: each run is of its part alone.
+Test(explain, parts_that_do_not_meet_are_tried_by_themselves) {
+  setting_t setting;
+  tspec_buf_t text = layers(3);
+  start(&setting, tspec_buf_get(&text));
+  int first = runs_for_all(&setting);
+  bench_end(&setting.bench);
+  tspec_buf_deinit(&text);
+  text = layers(1);
+  start(&setting, tspec_buf_get(&text));
+  cr_assert(eq(int, first - 1, 3 * (runs_for_all(&setting) - 1)));
+  bench_end(&setting.bench);
+  tspec_buf_deinit(&text);
+}
+
+// With x the sum has the axis on dim 0; z alone would split dim 1, too. One part, and not plain.
+Test(explain, a_part_takes_along_what_an_axis_may_conflict_with) {
+  setting_t setting;
+  start(&setting, "level global\n"
+                  "mesh a=2\n"
+                  "input x f32[4, 4] @ [a, ?]\n"
+                  "input z f32[4, 4] @ [?, a]\n"
+                  "s = add x z\n"
+                  "t = relu s\n"
+                  "result t\n");
+  expect_reasons(&setting, NULL, 0, "a", "x/0:a");
+  bench_end(&setting.bench);
+}
+
+Test(explain, the_nearest_reasons_come_first) {
+  setting_t setting;
+  start(&setting, "level global\n"
+                  "mesh a=2\n"
+                  "input x f32[4, 4] @ [a, ?]\n"
+                  "input z f32[4, 4] @ [a, ?]\n"
+                  "y = neg x\n"
+                  "s = add y z\n"
+                  "result s\n");
+  int nearest[3];
+  int count = tspec_explain_nearest(setting.explain, effect_of(&setting, NULL, 0, "a"), 3, nearest);
+  cr_assert(eq(int, count, 2));
+  cr_assert(eq(int, nearest[0], 1), "z, next to the sum");
+  cr_assert(eq(int, nearest[1], 0));
+  bench_end(&setting.bench);
+}
+
+Test(explain, of_a_long_chain_the_first_steps_and_the_last_may_be_enough) {
+  setting_t setting;
+  start(&setting, "level global\n"
+                  "mesh a=2\n"
+                  "input x f32[4, 4] @ [a, ?]\n"
+                  "p = neg x\n"
+                  "q = relu p\n"
+                  "r = abs q\n"
+                  "result r\n");
+  int effect = effect_of(&setting, NULL, 0, "a");
+  tspec_reasons_t reasons = tspec_explain_reasons(setting.explain, effect);
+  tspec_chain_request_t request = {.effect = effect, .reasons = &reasons, .most = 3};
+  tspec_explain_chains(setting.explain, 1, &request, &setting.bench.arena);
+  cr_assert(eq(int, request.chain.count, 3));
+  cr_assert(eq(int, request.chain.nskipped, 2));
+  cr_assert(eq(int, request.chain.steps[2].value, value_of(&setting, "x")));
+  cr_assert(eq(int, (int)request.chain.steps[2].kind, (int)TSPEC_CAUSE_ANNOTATION));
   bench_end(&setting.bench);
 }
