@@ -55,7 +55,7 @@ static tspec_value_t *fit_result(tspec_checker_t *c, const tspec_ast_result_t *r
 // its own, which only the reader would split.
 static tspec_value_t *tie_to_model(tspec_checker_t *c, const tspec_ast_result_t *result,
                                    const tspec_value_t *returned, tspec_value_t *value) {
-  tspec_site_t site = {result->range, NULL};
+  tspec_site_t site = {result->range, "zeros_like"};
   for (size_t i = 0; i < c->entry->likes.count; ++i) {
     tspec_like_t like = c->entry->likes.items[i];
     if (like.constant == returned) {
