@@ -6,12 +6,14 @@
 #include "frontend/json.h"
 #include "passes/collectives.h"
 #include "passes/decisions.h"
+#include "passes/flow.h"
 
 typedef struct writer_t {
   const tspec_driver_t *driver;
   tspec_arena_t *arena;
   const tspec_mesh_t *mesh;
   tspec_buf_t *buf;
+  tspec_flow_t *flow; ///< of the entry
 } writer_t;
 
 static const char *sharding_text(const writer_t *writer, const tspec_sharding_t *sharding) {
@@ -30,6 +32,10 @@ static const char *value_of(const tspec_collective_use_t *use) {
   return use->op->operands[0]->name;
 }
 
+static const char *spelling_of(const tspec_op_t *op) {
+  return op->spelling != NULL ? op->spelling : tspec_op_info(op->kind)->name;
+}
+
 /// The same for readers: what makes it where it has no name.
 static const char *label_of(const writer_t *writer, const tspec_collective_use_t *use) {
   const char *name = value_of(use);
@@ -37,8 +43,13 @@ static const char *label_of(const writer_t *writer, const tspec_collective_use_t
   if (name != NULL || def == NULL) {
     return name != NULL ? name : "an argument";
   }
-  return tspec_arena_printf(writer->arena, "'%s'",
-                            def->spelling != NULL ? def->spelling : tspec_op_info(def->kind)->name);
+  return tspec_arena_printf(writer->arena, "'%s'", spelling_of(def));
+}
+
+/// "'@' (mlp.tspec:4)"
+static void put_op(const writer_t *writer, const tspec_op_t *op) {
+  tspec_buf_printf(writer->buf, "'%s' (%s)", spelling_of(op),
+                   tspec_range_brief(&writer->driver->sources, op->range));
 }
 
 // ---- which ----
@@ -99,6 +110,73 @@ static void put_candidate(const writer_t *writer, const tspec_decision_t *decisi
   tspec_buf_puts(writer->buf, "\n");
 }
 
+/// True if fewer than `most` of the others send less, or as much and come before.
+static bool is_among(const tspec_decision_t *decision, size_t index, size_t most) {
+  const tspec_candidate_t *items = decision->candidates.items;
+  size_t before = 0;
+  for (size_t i = 1; i < decision->candidates.count; i++) {
+    before +=
+        items[i].bytes < items[index].bytes || (items[i].bytes == items[index].bytes && i < index);
+  }
+  return before < most;
+}
+
+/// The chosen one, and of the others those that send least.
+static void put_candidates(const writer_t *writer, const tspec_decision_t *decision) {
+  enum { SHOWN = 5 };
+  for (size_t i = 0; i < decision->candidates.count; i++) {
+    if (i == 0 || is_among(decision, i, SHOWN - 1)) {
+      put_candidate(writer, decision, &decision->candidates.items[i]);
+    }
+  }
+  if (decision->candidates.count > SHOWN) {
+    tspec_buf_printf(writer->buf, "    %zu more that send more: --explain=json\n",
+                     decision->candidates.count - SHOWN);
+  }
+}
+
+/// "    made over model by p = '@' (f:4), moved along '*' (f:5); reduced there: 64 bytes"
+static void put_travelled(const writer_t *writer, const tspec_collective_use_t *use) {
+  enum { SHOWN = 5 };
+  tspec_travelled_t travelled;
+  if (!tspec_flow_travelled(writer->flow, use, &travelled)) {
+    return;
+  }
+  int64_t bytes = 0;
+  for (size_t i = 0; i < travelled.makers.count; i++) {
+    const tspec_maker_t *maker = &travelled.makers.items[i];
+    tspec_buf_printf(writer->buf, "%sover %s by ", i == 0 ? "    made " : ", ",
+                     tspec_axes_print(writer->arena, writer->mesh, maker->axes, maker->naxes));
+    put_op(writer, maker->op);
+    bytes += maker->bytes;
+  }
+  tspec_buf_puts(writer->buf, ", moved along ");
+  for (size_t i = 0; i < travelled.along.count && i < SHOWN; i++) {
+    tspec_buf_puts(writer->buf, i == 0 ? "" : ", ");
+    put_op(writer, travelled.along.items[i]);
+  }
+  if (travelled.along.count > SHOWN) {
+    tspec_buf_printf(writer->buf, ", %zu more", travelled.along.count - SHOWN);
+  }
+  tspec_buf_printf(writer->buf, "; reduced where %s made: %lld bytes\n",
+                   travelled.makers.count > 1 ? "they are" : "it is", (long long)bytes);
+}
+
+/// All that read what comes out of it, where the op that it is for is not the only one.
+static void put_readers(const writer_t *writer, const tspec_collective_use_t *use) {
+  const tspec_op_t *const *readers = NULL;
+  int count = tspec_flow_readers(writer->flow, use->op, &readers);
+  for (int i = 0; count > 1 && i < count; i++) {
+    tspec_buf_puts(writer->buf, i == 0 ? "    read by " : ", ");
+    if (readers[i] == NULL) {
+      tspec_buf_puts(writer->buf, "return");
+    } else {
+      put_op(writer, readers[i]);
+    }
+  }
+  tspec_buf_puts(writer->buf, count > 1 ? "\n" : "");
+}
+
 static void put_text_use(const writer_t *writer, const tspec_collective_use_t *use) {
   const tspec_op_t *op = use->op;
   tspec_buf_printf(writer->buf, "  %s over %s, %lld bytes: %s %s -> %s, for '%s' (%s)\n",
@@ -109,9 +187,11 @@ static void put_text_use(const writer_t *writer, const tspec_collective_use_t *u
                    sharding_text(writer, op->results[0]->sharding),
                    op->spelling != NULL ? op->spelling : "return",
                    tspec_range_brief(&writer->driver->sources, op->range));
+  put_travelled(writer, use);
+  put_readers(writer, use);
   const tspec_decision_t *decision = decision_of(use);
-  for (size_t i = 0; decision != NULL && i < decision->candidates.count; i++) {
-    put_candidate(writer, decision, &decision->candidates.items[i]);
+  if (decision != NULL) {
+    put_candidates(writer, decision);
   }
 }
 
@@ -138,12 +218,57 @@ static void put_json_candidates(const writer_t *writer, const tspec_decision_t *
     tspec_buf_puts(buf, "{");
     tspec_json_text(buf, "what", candidate->what);
     tspec_json_number(buf, "bytes", candidate->bytes);
+    tspec_json_number(buf, "elements", candidate->nelems);
     put_json_layout(writer, "operands", decision->noperands, candidate->tensors);
     put_json_layout(writer, "results", decision->nresults,
                     candidate->tensors + decision->noperands);
     tspec_buf_puts(buf, "}");
   }
   tspec_buf_puts(buf, "]");
+}
+
+static void put_json_op(const writer_t *writer, const tspec_op_t *op) {
+  tspec_json_text(writer->buf, "op", op == NULL ? NULL : tspec_op_info(op->kind)->name);
+  tspec_json_text(writer->buf, "spelling", op == NULL ? "return" : op->spelling);
+  tspec_json_text(writer->buf, "line",
+                  op == NULL ? NULL : tspec_range_brief(&writer->driver->sources, op->range));
+}
+
+static void put_json_ops(const writer_t *writer, const char *key, int count,
+                         const tspec_op_t *const *ops) {
+  tspec_json_key(writer->buf, key);
+  tspec_buf_puts(writer->buf, "[");
+  for (int i = 0; i < count; i++) {
+    tspec_json_item(writer->buf, 4);
+    tspec_buf_puts(writer->buf, "{");
+    put_json_op(writer, ops[i]);
+    tspec_buf_puts(writer->buf, "}");
+  }
+  tspec_buf_puts(writer->buf, "]");
+}
+
+static void put_json_flow(const writer_t *writer, const tspec_collective_use_t *use) {
+  tspec_buf_t *buf = writer->buf;
+  const tspec_op_t *const *readers = NULL;
+  int count = tspec_flow_readers(writer->flow, use->op, &readers);
+  put_json_ops(writer, "read_by", count, readers);
+  tspec_travelled_t travelled;
+  tspec_flow_travelled(writer->flow, use, &travelled);
+  tspec_json_key(buf, "made_over");
+  tspec_buf_puts(buf, "[");
+  for (size_t i = 0; i < travelled.makers.count; i++) {
+    const tspec_maker_t *maker = &travelled.makers.items[i];
+    tspec_json_item(buf, 4);
+    tspec_buf_puts(buf, "{");
+    tspec_json_text(buf, "axes",
+                    tspec_axes_print(writer->arena, writer->mesh, maker->axes, maker->naxes));
+    put_json_op(writer, maker->op);
+    tspec_json_number(buf, "bytes_there", maker->bytes);
+    tspec_buf_puts(buf, "}");
+  }
+  tspec_buf_puts(buf, "]");
+  put_json_ops(writer, "moved_along", travelled.makers.count == 0 ? 0 : (int)travelled.along.count,
+               travelled.along.items);
 }
 
 static void put_json_use(const writer_t *writer, const char *entry,
@@ -163,16 +288,18 @@ static void put_json_use(const writer_t *writer, const char *entry,
   tspec_json_number(buf, "bytes", use->bytes);
   tspec_json_text(buf, "for", op->spelling);
   tspec_json_text(buf, "line", tspec_range_brief(&writer->driver->sources, op->range));
+  put_json_flow(writer, use);
   put_json_candidates(writer, decision_of(use));
   tspec_buf_puts(buf, "}");
 }
 
 void tspec_driver_explain_collectives(tspec_driver_t *driver, tspec_buf_t *buf) {
   const tspec_program_t *program = driver->program;
-  writer_t writer = {driver, driver->arena, &program->mesh, buf};
+  writer_t writer = {driver, driver->arena, &program->mesh, buf, NULL};
   bool json = driver->command->explain == TSPEC_REPORT_JSON;
   for (int i = 0; i < program->nfuncs; i++) {
-    const tspec_func_t *func = program->funcs[i];
+    tspec_func_t *func = program->funcs[i];
+    writer.flow = tspec_flow_create(driver->arena, program, func);
     tspec_collective_use_t *uses = NULL;
     int count = tspec_func_collectives(program, func, driver->arena, &uses);
     bool any = false;

@@ -21,6 +21,19 @@ static const tspec_seed_t *seed_of(const tspec_explained_t *explained, int seed)
   return tspec_explain_seed(explained->explain, seed);
 }
 
+/// Names the value at which was said what holds for another one with the same sharding
+/// (same_sharding).
+static void put_elsewhere(const tspec_explained_t *explained, int value, int said, int dim,
+                          tspec_buf_t *buf) {
+  const tspec_prop_site_t *sites = explained->map->sites.items;
+  if (sites[value].value != sites[said].value &&
+      strcmp(label_of(explained, value), label_of(explained, said)) != 0) {
+    tspec_buf_puts(buf, " <- ");
+    put_dim(explained, said, dim, buf);
+    tspec_buf_puts(buf, " (same sharding)");
+  }
+}
+
 /// " <- w1 dim 1 <- rule "mlp -> model" (gpt.tspec:9)": what has a name on the way.
 static void put_chain(const tspec_explained_t *explained, const tspec_reason_t *reason,
                       const tspec_chain_t *chain, tspec_buf_t *buf) {
@@ -34,6 +47,10 @@ static void put_chain(const tspec_explained_t *explained, const tspec_reason_t *
       tspec_buf_puts(buf, " <- ");
       put_dim(explained, step->value, step->dim, buf);
     }
+  }
+  if (end >= 0 && chain->count > 0) {
+    const tspec_seed_t *seed = seed_of(explained, end);
+    put_elsewhere(explained, chain->steps[chain->count - 1].value, seed->value, seed->dim, buf);
   }
   tspec_buf_printf(
       buf, " <- %s",
@@ -174,13 +191,17 @@ static void put_axis(const tspec_explained_t *explained, const char *head,
 /// A dim that is not split: what closes it, or that no axis came.
 static void put_whole_dim(const tspec_explained_t *explained, const char *head, int value, int dim,
                           tspec_buf_t *buf) {
-  const tspec_sharding_t *initial =
-      value < 0 ? NULL : tspec_prop_initial(explained->map->graph, value);
-  bool is_closed = initial != NULL && !initial->dims[dim].open;
-  tspec_buf_printf(
-      buf, "%s: dim %d whole%s%s\n", head, dim, is_closed ? " <- " : ": nothing splits it",
-      is_closed ? tspec_explained_said(explained, tspec_explained_start(explained, value, dim))
-                : "");
+  const tspec_prop_graph_t *graph = explained->map->graph;
+  const tspec_sharding_t *initial = tspec_prop_initial(graph, value);
+  tspec_buf_printf(buf, "%s: dim %d whole", head, dim);
+  if (initial == NULL || initial->dims[dim].open) {
+    tspec_buf_puts(buf, ": nothing splits it\n");
+    return;
+  }
+  int said = tspec_prop_initial_value(graph, value);
+  put_elsewhere(explained, value, said, dim, buf);
+  tspec_buf_printf(buf, " <- %s\n",
+                   tspec_explained_said(explained, tspec_explained_start(explained, value, dim)));
 }
 
 /// "h [data] sum(model): pending over model <- annotation (gpt.tspec:9)": only where it was said.

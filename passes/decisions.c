@@ -46,7 +46,9 @@ void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena, t
   }
   int ntensors = decision->noperands + decision->nresults;
   tspec_candidate_t candidate = {
-      .what = what, .tensors = tspec_arena_copy(arena, tensors, sizeof(void *) * (size_t)ntensors)};
+      .what = what,
+      .tensors = tspec_arena_copy(arena, tensors, sizeof(void *) * (size_t)ntensors),
+      .nelems = -1};
   candidate.bytes =
       tspec_layout_cost_bytes(wire, op, decision->given + decision->noperands, tensors);
   TSPEC_VEC_PUSH(arena, &decision->candidates, candidate);
@@ -69,6 +71,26 @@ static bool moves(const tspec_decision_t *decision, const tspec_op_t *op,
   return any;
 }
 
+/// What the vote would have come to from each of its other beginnings.
+static void consider_voted(tspec_decision_t *decision, tspec_arena_t *arena, tspec_wire_t *wire,
+                           const tspec_op_t *op, const tspec_choose_op_t *choose,
+                           tspec_choice_t vote) {
+  for (int i = 0; i < vote.nvoted; i++) {
+    const tspec_voted_t *voted = &vote.voted[i];
+    tspec_choose_op_t other = *choose;
+    other.begin = voted;
+    size_t count = decision->candidates.count;
+    tspec_decision_consider(
+        decision, arena, wire, op,
+        tspec_arena_printf(arena, "first %s on %s", tspec_factor_name(arena, voted->factor),
+                           tspec_axes_print(arena, wire->mesh, voted->axes, voted->naxes)),
+        tspec_choose(arena, wire->mesh, &other).tensors);
+    if (decision->candidates.count > count) {
+      decision->candidates.items[count].nelems = voted->nelems;
+    }
+  }
+}
+
 const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, tspec_wire_t *wire,
                                                const tspec_op_t *op,
                                                const tspec_choose_op_t *choose,
@@ -79,6 +101,8 @@ const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, tspec_wire_
     return NULL;
   }
   tspec_decision_consider(decision, arena, wire, op, "chosen", choice->tensors);
+  tspec_choice_t vote = tspec_choose(arena, wire->mesh, choose);
+  tspec_decision_consider(decision, arena, wire, op, "by vote", vote.tensors);
   const tspec_sharding_t **one = TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, choice->ntensors);
   tspec_choose_op_t other = *choose;
   other.shardings = one;
@@ -97,5 +121,6 @@ const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, tspec_wire_
       one[t] = NULL;
     }
   }
+  consider_voted(decision, arena, wire, op, choose, vote);
   return decision;
 }

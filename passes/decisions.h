@@ -11,11 +11,14 @@
 
 /// One layout of an op's tensors.
 typedef struct tspec_candidate_t {
-  const char *what;                       ///< "chosen", "all as 'h' lies", "nothing split"
+  const char *what;                       ///< "chosen", "all as 'h' lies", "nothing split",
+                                          ///< "by vote", "first k on model"
   const tspec_sharding_t *const *tensors; ///< operands as the op reads them, then results as it
                                           ///< computes them
-  int64_t bytes; ///< of all conversions of operands and results, and of the exchange that an op
-                 ///< which places elements becomes, by the rank that sends most
+  int64_t bytes;  ///< of all conversions of operands and results, and of the exchange that an op
+                  ///< which places elements becomes, by the rank that sends most
+  int64_t nelems; ///< of the tensors that have the split which the vote would have begun with; -1:
+                  ///< not by another beginning
 } tspec_candidate_t;
 
 /// One choice of an op's layout.
@@ -45,8 +48,9 @@ tspec_decision_t *tspec_decision_create(tspec_arena_t *arena, const tspec_op_t *
 void tspec_decision_consider(tspec_decision_t *decision, tspec_arena_t *arena, tspec_wire_t *wire,
                              const tspec_op_t *op, const char *what,
                              const tspec_sharding_t *const *tensors);
-/// What the vote chose, and what it would have chosen with the split of one tensor alone, or with
-/// none. `choose`: what it was asked. NULL if the choice moves nothing.
+/// What was chosen, what the vote chooses, and what it would have chosen with the split of one
+/// tensor alone, with none, or with each split that stood to it in the place of the one that
+/// weighed most. `choose`: what it was asked. NULL if the choice moves nothing.
 const tspec_decision_t *tspec_decision_of_vote(tspec_arena_t *arena, tspec_wire_t *wire,
                                                const tspec_op_t *op,
                                                const tspec_choose_op_t *choose,

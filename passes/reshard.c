@@ -162,6 +162,21 @@ static void keep_all(const reshard_t *pass, const tspec_sharding_t **shardings, 
   }
 }
 
+// How the op's tensors are split, as `laid` or, if that is NULL, as propagated, and pending.
+static void split_tensors(const reshard_t *pass, const tspec_op_t *op,
+                          const tspec_sharding_t *const *laid, const tspec_sharding_t **shardings,
+                          tspec_arena_t *work) {
+  for (int i = 0; i < op->noperands; i++) {
+    const tspec_sharding_t *split = laid == NULL ? op->operands[i]->sharding : laid[i];
+    shardings[i] = tspec_pending_entering(pass->pending, op, i, split, work);
+  }
+  for (int i = 0; i < op->nresults; i++) {
+    int t = op->noperands + i;
+    const tspec_sharding_t *split = laid == NULL ? op->results[i]->sharding : laid[t];
+    shardings[t] = tspec_pending_made(pass->pending, op->results[i], split, work);
+  }
+}
+
 static void fit_op(reshard_t *pass, tspec_op_t *op) {
   const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
   tspec_arena_t work;
@@ -172,18 +187,13 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
   const tspec_sharding_t **wanted = TSPEC_ARENA_NEW(&work, const tspec_sharding_t *, op->nresults);
   tspec_type_t *types = TSPEC_ARENA_NEW(&work, tspec_type_t, ntensors);
   const tspec_sharding_t *const *laid = tspec_layouts_of(pass->layouts, op);
+  for (int t = 0; t < ntensors; t++) {
+    types[t] = t < op->noperands ? op->operands[t]->type : op->results[t - op->noperands]->type;
+  }
   for (int i = 0; i < op->nresults; i++) {
-    int t = op->noperands + i;
-    const tspec_sharding_t *split = laid == NULL ? op->results[i]->sharding : laid[t];
     wanted[i] = tspec_pending_wanted(pass->pending, op->results[i], &work);
-    shardings[t] = tspec_pending_made(pass->pending, op->results[i], split, &work);
-    types[t] = op->results[i]->type;
   }
-  for (int i = 0; i < op->noperands; i++) {
-    const tspec_sharding_t *split = laid == NULL ? op->operands[i]->sharding : laid[i];
-    shardings[i] = tspec_pending_entering(pass->pending, op, i, split, &work);
-    types[i] = op->operands[i]->type;
-  }
+  split_tensors(pass, op, laid, shardings, &work);
   const tspec_mesh_t *mesh = &pass->program->mesh;
   tspec_choose_op_t choose = {.rule = rules->rule(&view, &work, false),
                               .types = types,
@@ -196,9 +206,11 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
   }
   keep_all(pass, wanted, op->nresults);
   keep_all(pass, choice.tensors, ntensors);
-  pass->decision =
-      records(pass) ? tspec_decision_of_vote(pass->arena, pass->wire, op, &choose, wanted, &choice)
-                    : NULL;
+  pass->decision = NULL;
+  if (records(pass)) {
+    split_tensors(pass, op, NULL, shardings, &work); // what stood to the vote
+    pass->decision = tspec_decision_of_vote(pass->arena, pass->wire, op, &choose, wanted, &choice);
+  }
   op->decided = rules->windows != NULL ? decided(pass, op->results[0], op) : NULL;
   lint_unsplit(pass, op, &choice);
   for (int i = 0; i < op->noperands; i++) {

@@ -32,6 +32,7 @@ typedef struct vote_t {
   // [tensor * nfactors + factor]: a reshape that falls back by side; else NULL
   list_t *by_tensor;
   TSPEC_VEC(tspec_unsplit_t) unsplit;
+  TSPEC_VEC(tspec_voted_t) voted;
 } vote_t;
 
 static const tspec_factor_axes_t *at(const vote_t *vote, int tensor, int factor) {
@@ -331,8 +332,28 @@ static void narrow(const vote_t *vote, candidates_t *candidates) {
   *candidates = kept;
 }
 
+static void list_voted(vote_t *vote, const candidates_t *candidates) {
+  for (size_t i = 0; i < candidates->count; i++) {
+    const candidate_t *candidate = &candidates->items[i];
+    if (is_reachable(vote, candidate->factor)) {
+      TSPEC_VEC_PUSH(vote->arena, &vote->voted,
+                     (tspec_voted_t){candidate->factor, candidate->axes.count,
+                                     tspec_arena_copy(vote->arena, candidate->axes.items,
+                                                      sizeof *candidate->axes.items *
+                                                          (size_t)candidate->axes.count),
+                                     count_holders(vote, candidate)});
+    }
+  }
+}
+
 static void choose_by_vote(vote_t *vote) {
   candidates_t candidates = collect_candidates(vote);
+  list_voted(vote, &candidates);
+  const tspec_voted_t *begin = vote->op->begin;
+  if (begin != NULL) {
+    vote->chosen[begin->factor] = make_list(vote, begin->axes, begin->naxes);
+    narrow(vote, &candidates);
+  }
   for (;;) {
     const candidate_t *best = NULL;
     for (size_t i = 0; i < candidates.count; i++) {
@@ -685,6 +706,8 @@ static tspec_choice_t finish(const vote_t *vote) {
   tspec_choice_t choice = {
       .ntensors = vote->ntensors,
       .tensors = TSPEC_ARENA_NEW(vote->arena, const tspec_sharding_t *, vote->ntensors),
+      .nvoted = (int)vote->voted.count,
+      .voted = vote->voted.items,
       .nunsplit = (int)vote->unsplit.count,
       .unsplit = vote->unsplit.items};
   add_reduced(vote, &choice);
@@ -756,6 +779,12 @@ static tspec_choice_t copy_choice(tspec_arena_t *arena, tspec_choice_t choice) {
   for (int i = 0; i < choice.nunsplit; i++) {
     unsplit[i].axes = copy_axes(arena, unsplit[i].axes, unsplit[i].naxes);
   }
+  tspec_voted_t *voted =
+      tspec_arena_copy(arena, choice.voted, sizeof *voted * (size_t)choice.nvoted);
+  for (int i = 0; i < choice.nvoted; i++) {
+    voted[i].axes = copy_axes(arena, voted[i].axes, voted[i].naxes);
+  }
+  choice.voted = voted;
   choice.tensors = tensors;
   choice.reduced = copy_axes(arena, choice.reduced, choice.nreduced);
   choice.unsplit = unsplit;

@@ -16,6 +16,14 @@
 #include "ir/shard/mesh.h"
 #include "ir/shard/sharding.h"
 
+/// A split of one factor that stands to the vote, with the elements of the tensors that have it.
+typedef struct tspec_voted_t {
+  int factor;
+  int naxes;
+  const tspec_axis_t *axes;
+  int64_t nelems;
+} tspec_voted_t;
+
 /// An op whose tensors lie as propagation left them.
 typedef struct tspec_choose_op_t {
   const tspec_factor_rule_t *rule;
@@ -26,6 +34,8 @@ typedef struct tspec_choose_op_t {
   bool executable;     ///< also unsplit what a rank cannot compute from blocks alone: permutation
                    ///< factors, reductions without a known operator, one-sided factors, blocks of a
                    ///< reshape that do not align. False: the choice of Shardy, by axes alone
+  const tspec_voted_t
+      *begin; ///< the vote begins with this one, whatever it weighs; NULL: by weight
 } tspec_choose_op_t;
 
 /// A dim that had to be made whole for the op to run.
@@ -44,6 +54,8 @@ typedef struct tspec_choice_t {
   int nreduced;                     ///< axes of split reduction factors
   const tspec_axis_t *reduced;      ///< mesh order, merged
   tspec_reduce_t reduce;
+  int nvoted;                     ///< what stood to the vote when it began; 0 where none was needed
+  const tspec_voted_t *voted;     ///< operands before results
   int nunsplit;                   ///< `executable` only
   const tspec_unsplit_t *unsplit; ///< operands before results
 } tspec_choice_t;

@@ -316,6 +316,10 @@ const tspec_sharding_t *tspec_prop_initial(const tspec_prop_graph_t *graph, int 
   return graph->values.items[tspec_prop_root(graph, value)].initial;
 }
 
+int tspec_prop_initial_value(const tspec_prop_graph_t *graph, int value) {
+  return graph->values.items[tspec_prop_root(graph, value)].initial_value;
+}
+
 const tspec_causes_t *tspec_prop_causes(const tspec_prop_graph_t *graph) {
   return graph->causes;
 }

@@ -118,6 +118,8 @@ const tspec_sharding_t *tspec_prop_sharding(const tspec_prop_graph_t *graph, int
 /// What a value started with (that of all that share it, or of a constraint that it took over), or
 /// NULL.
 const tspec_sharding_t *tspec_prop_initial(const tspec_prop_graph_t *graph, int value);
+/// The value that was given it: `value`, or one that shares its sharding.
+int tspec_prop_initial_value(const tspec_prop_graph_t *graph, int value);
 /// The record behind each axis, and what stayed undone.
 const tspec_causes_t *tspec_prop_causes(const tspec_prop_graph_t *graph);
 /// The value whose sharding `value` shares: members of a group, targets of an edge and views have
