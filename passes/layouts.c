@@ -2,6 +2,7 @@
 
 #include "ir/shard/decompose.h"
 #include "passes/layouts_internal.h"
+#include "passes/pending.h"
 
 struct tspec_layouts_t {
   const tspec_sharding_t *const **ops; // by the id of the first result; NULL: as voted
@@ -23,6 +24,7 @@ static void note_value(tspec_laying_t *laying, const tspec_value_t *value, bool 
   tspec_laid_value_t *laid = tspec_laid_value(laying, value);
   laid->space = tspec_space_of(&laying->classes.spaces, laying->wire, value->type);
   laid->is_free = is_free && value->sharding->npending == 0;
+  laid->may_pend = !tspec_pending_rounds(value->type.dtype);
   laid->kept[0] = true;
   laid->layouts[laid->count++] = tspec_space_number(laid->space, value->sharding);
   laid->chosen = laid->layouts[0];
@@ -37,16 +39,42 @@ static void note_reader(const tspec_laying_t *laying, const tspec_op_t *op, int 
   }
 }
 
+static bool is_place(const tspec_op_t *op) {
+  return (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
+}
+
 static void note_op(tspec_laying_t *laying, tspec_op_t *op) {
-  const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
-  bool places = (rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
-  bool has_rule = rules->rule != NULL && !places;
+  bool has_rule = tspec_op_info(op->kind)->rules->rule != NULL && !is_place(op);
   for (int r = 0; r < op->nresults; r++) {
     note_value(laying, op->results[r], has_rule || op->noperands == 0);
   }
-  note_reader(laying, op, laying->nops);
-  laying->ops[laying->nops++] = (tspec_laid_op_t){
-      .op = op, .class = has_rule ? tspec_op_class_of(&laying->classes, op) : NULL};
+  if (!is_place(op)) {
+    note_reader(laying, op, laying->nops);
+    laying->ops[laying->nops++] = (tspec_laid_op_t){
+        .op = op, .class = has_rule ? tspec_op_class_of(&laying->classes, op) : NULL};
+  }
+}
+
+static void add_target(const tspec_laying_t *laying, tspec_laid_value_t *value, int layout) {
+  for (size_t i = 0; i < value->targets.count; i++) {
+    if (value->targets.items[i] == layout) {
+      return;
+    }
+  }
+  TSPEC_VEC_PUSH(laying->arena, &value->targets, layout);
+}
+
+// What is placed twice with nothing between is placed once (pass `reshard`).
+static void note_place(const tspec_laying_t *laying, const tspec_op_t *op) {
+  const tspec_laid_value_t *placed = tspec_laid_value(laying, op->results[0]);
+  tspec_laid_value_t *value = tspec_laid_value(laying, op->operands[0]);
+  if (placed->readers.count > 0 || placed->targets.count == 0) {
+    add_target(laying, value, placed->layouts[0]);
+    return;
+  }
+  for (size_t i = 0; i < placed->targets.count; i++) {
+    add_target(laying, value, placed->targets.items[i]);
+  }
 }
 
 static bool is_free_result(const tspec_result_t *result) {
@@ -57,13 +85,15 @@ static void note_results(const tspec_laying_t *laying) {
   for (int i = 0; i < laying->func->nresults; i++) {
     const tspec_result_t *result = &laying->func->results[i];
     tspec_laid_value_t *value = tspec_laid_value(laying, result->value);
-    if (is_free_result(result)) {
+    if (is_free_result(result) && value->is_free) {
       value->is_returned = true;
-    } else if (result->sharding != NULL) {
-      TSPEC_VEC_PUSH(laying->arena, &value->targets,
-                     tspec_space_number(value->space, result->sharding));
+      value->may_pend = false;
     } else {
-      value->is_free = false;
+      bool is_placed = result->sharding != NULL;
+      value->is_free &= is_placed;
+      add_target(laying, value,
+                 is_placed ? tspec_space_number(value->space, result->sharding)
+                           : value->layouts[0]);
     }
   }
 }
@@ -77,9 +107,9 @@ static tspec_laying_t lay_out(tspec_arena_t *arena, tspec_wire_t *wire, tspec_fu
                            .wire = wire,
                            .func = func,
                            .classes = tspec_op_classes_create(wire, nops),
-                           .values =
-                               TSPEC_ARENA_NEW(arena, tspec_laid_value_t, tspec_func_number(func)),
+                           .nvalues = tspec_func_number(func),
                            .ops = TSPEC_ARENA_NEW(arena, tspec_laid_op_t, nops)};
+  laying.values = TSPEC_ARENA_NEW(arena, tspec_laid_value_t, laying.nvalues);
   for (int i = 0; i < func->nargs; i++) {
     note_value(&laying, func->args[i].value, false);
   }
@@ -87,7 +117,43 @@ static tspec_laying_t lay_out(tspec_arena_t *arena, tspec_wire_t *wire, tspec_fu
     note_op(&laying, op);
   }
   note_results(&laying);
+  for (const tspec_op_t *op = func->last; op != NULL; op = op->prev) {
+    if (is_place(op)) {
+      note_place(&laying, op);
+    }
+  }
   return laying;
+}
+
+// ---- what is partial --------------------------------------------------------------------------
+
+// How the first reader that needs the value complete wants it.
+static int first_complete(const tspec_laying_t *laying, const tspec_value_t *value) {
+  const tspec_laid_value_t *laid = tspec_laid_value(laying, value);
+  for (size_t i = 0; i < laid->readers.count; i++) {
+    const tspec_laid_op_t *reader = &laying->ops[laid->readers.items[i]];
+    for (int k = 0; k < reader->op->noperands; k++) {
+      int layout = reader->chosen->layouts[k];
+      if (reader->op->operands[k] == value && tspec_space_complete(laid->space, layout) == layout) {
+        return layout;
+      }
+    }
+  }
+  return tspec_space_complete(laid->space,
+                              laid->targets.count > 0 ? laid->targets.items[0] : laid->chosen);
+}
+
+// Values have complete layouts here; where they are pending, passes/pending.c finds out.
+static void complete_values(const tspec_laying_t *laying) {
+  for (int i = 0; i < laying->nops; i++) {
+    const tspec_op_t *op = laying->ops[i].op;
+    for (int r = 0; r < op->nresults; r++) {
+      tspec_laid_value_t *value = tspec_laid_value(laying, op->results[r]);
+      if (value->is_free && tspec_space_complete(value->space, value->chosen) != value->chosen) {
+        value->chosen = first_complete(laying, op->results[r]);
+      }
+    }
+  }
 }
 
 // ---- what was decided -------------------------------------------------------------------------
@@ -165,6 +231,7 @@ const tspec_layouts_t *tspec_layouts_decide(tspec_wire_t *wire, const tspec_prog
   tspec_laying_t laying = lay_out(&arena, wire, func);
   tspec_layouts_spread(&laying);
   tspec_layouts_solve(&laying);
+  complete_values(&laying);
   const tspec_layouts_t *layouts = keep(&laying);
   set_results(&laying, program->arena);
   set_values(&laying, program->arena);

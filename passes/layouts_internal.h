@@ -12,6 +12,7 @@ typedef struct tspec_laid_value_t {
   tspec_space_t *space;
   bool is_free;     ///< nothing lays it down
   bool is_returned; ///< and a result that may only be split more
+  bool may_pend;    ///< partial results may stay so behind the op
   int count;
   int layouts[TSPEC_LAYOUTS_MOST];    ///< the first one as propagated
   bool kept[TSPEC_LAYOUTS_MOST];      ///< made from layouts that were propagated, by no
@@ -19,7 +20,7 @@ typedef struct tspec_laid_value_t {
   int64_t before[TSPEC_LAYOUTS_MOST]; ///< of making it so, over the cheapest
   int64_t behind[TSPEC_LAYOUTS_MOST]; ///< of reading it from there, over the cheapest
   int chosen;                         ///< a layout
-  TSPEC_VEC(int) targets;             ///< layouts in which it is returned
+  TSPEC_VEC(int) targets;             ///< layouts that it is converted to, returned or placed
   TSPEC_VEC(int) readers;             ///< ops, each once
   TSPEC_VEC(int) converted;           ///< layouts that ops before have it converted to
 } tspec_laid_value_t;
@@ -33,7 +34,7 @@ typedef TSPEC_VEC(tspec_laid_way_t) tspec_laid_ways_t;
 
 typedef struct tspec_laid_op_t {
   tspec_op_t *op;
-  tspec_op_class_t *class; ///< NULL: one without a rule, or one that places its operand
+  tspec_op_class_t *class; ///< NULL: one without a rule
   tspec_laid_ways_t ways;  ///< the first one as voted; none: made in any layout, from nothing
   int64_t *inward;         ///< [way * noperands + operand]: of having the operand so
   int64_t *outward;        ///< [way]: of what is behind its results
@@ -45,9 +46,10 @@ typedef struct tspec_laying_t {
   tspec_wire_t *wire;
   tspec_func_t *func;
   tspec_op_classes_t classes;
+  int nvalues;
   tspec_laid_value_t *values; ///< by id
   int nops;
-  tspec_laid_op_t *ops; ///< in program order
+  tspec_laid_op_t *ops; ///< in program order; ops that place a value are its targets instead
 } tspec_laying_t;
 
 tspec_laid_value_t *tspec_laid_value(const tspec_laying_t *laying, const tspec_value_t *value);

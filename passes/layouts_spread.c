@@ -2,6 +2,7 @@
 
 #include "ir/shard/axes.h"
 #include "passes/layouts_internal.h"
+#include "passes/pending_sets.h"
 
 // ---- layouts of values ------------------------------------------------------------------------
 
@@ -39,6 +40,9 @@ static void add_completed(tspec_laid_value_t *value, int layout, bool kept) {
   const tspec_sharding_t *made = tspec_space_sharding(value->space, layout);
   int complete = tspec_space_complete(value->space, layout);
   add_layout(value, complete, kept && complete == layout);
+  if (value->may_pend) {
+    add_layout(value, layout, false);
+  }
   for (int d = 0; d < made->rank && made->npending > 0; d++) {
     int scattered = tspec_space_split(value->space, complete, d, made->pending, made->npending);
     if (scattered >= 0) {
@@ -91,9 +95,10 @@ static void add_way(collect_t *collect, const tspec_way_t *way, bool kept) {
 static void ask(collect_t *collect, const int *given, bool kept) {
   tspec_op_class_t *class = collect->laid->class;
   tspec_op_classes_t *classes = &collect->laying->classes;
-  add_way(collect, tspec_op_class_way(classes, class, given, false), kept);
+  add_way(collect, tspec_op_class_way(classes, class, given, TSPEC_WAY_ALONE), kept);
   if (tspec_op_info(class->op->kind)->rules->windows != NULL) {
-    add_way(collect, tspec_op_class_way(classes, class, given, true), kept);
+    add_way(collect, tspec_op_class_way(classes, class, given, TSPEC_WAY_VOTED), kept);
+    add_way(collect, tspec_op_class_way(classes, class, given, TSPEC_WAY_GIVEN), kept);
   }
 }
 
@@ -105,6 +110,54 @@ static void ask_with(collect_t *collect, int tensor, int layout, bool kept) {
   collect->alone[tensor] = layout;
   ask(collect, collect->alone, kept);
   collect->alone[tensor] = -1;
+}
+
+// The layout with the pending axes of another one, which then split nothing.
+static int with_partials(const collect_t *collect, int tensor, int layout,
+                         const tspec_sharding_t *partials) {
+  tspec_space_t *space = collect->laid->class->spaces[tensor];
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_pending_set_t set = tspec_pending_set_of(partials);
+  const tspec_sharding_t *split =
+      layout < 0 ? tspec_sharding_replicated(&work, space->type.rank)
+                 : tspec_pending_set_strip(&work, tspec_space_sharding(space, layout), set);
+  int number =
+      tspec_space_number(space, tspec_sharding_with_pending(&work, space->wire->mesh, split,
+                                                            set.kind, set.axes, set.count));
+  tspec_arena_deinit(&work);
+  return number;
+}
+
+// How the op distributes over the operand's partial results.
+static tspec_linear_t linear_over(const tspec_op_t *op, int tensor,
+                                  const tspec_sharding_t *partials) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_op_view_t view = tspec_op_view(op, &work);
+  tspec_linear_t linear = tspec_op_linear(&view, partials->pending_kind);
+  tspec_arena_deinit(&work);
+  return linear == TSPEC_LINEAR_FIRST && tensor > 0 ? TSPEC_LINEAR_NONE : linear;
+}
+
+// Partial results of the operand pass the op.
+static void ask_pending(collect_t *collect, int tensor, int layout) {
+  const tspec_op_t *op = collect->laid->op;
+  tspec_op_class_t *class = collect->laid->class;
+  const tspec_sharding_t *partials = tspec_space_sharding(class->spaces[tensor], layout);
+  tspec_linear_t linear = tensor < op->noperands && op->nresults == 1
+                              ? linear_over(op, tensor, partials)
+                              : TSPEC_LINEAR_NONE;
+  for (int alone = 0; alone < 2 && linear != TSPEC_LINEAR_NONE; alone++) {
+    int *given = TSPEC_ARENA_NEW(collect->laying->arena, int, class->ntensors);
+    for (int t = 0; t < class->ntensors; t++) {
+      int lies = alone == 1 ? -1 : collect->lies[t];
+      bool joins = t >= op->noperands || linear == TSPEC_LINEAR_EACH;
+      given[t] = t == tensor ? layout : joins ? with_partials(collect, t, lies, partials) : lies;
+    }
+    add_way(collect, tspec_op_class_way(&collect->laying->classes, class, given, TSPEC_WAY_ALONE),
+            false);
+  }
 }
 
 // True if the vote's way converts something, or sends something by itself.
@@ -122,11 +175,21 @@ static bool sends(const collect_t *collect, const tspec_way_t *way) {
   return way->exchange > 0;
 }
 
+// As all others vote.
+static void ask_without(collect_t *collect, int tensor) {
+  collect->given[tensor] = -1;
+  ask(collect, collect->given, true);
+  collect->given[tensor] = collect->lies[tensor];
+}
+
 static void ask_all(collect_t *collect) {
   const tspec_op_t *op = collect->laid->op;
   int ntensors = op->noperands + op->nresults;
   ask(collect, collect->given, true);
   if (sends(collect, collect->ways.items[0].way)) {
+    for (int t = ntensors - 1; t >= 0; t--) {
+      ask_without(collect, t);
+    }
     for (int t = 0; t < ntensors; t++) {
       ask_with(collect, t, collect->lies[t], true);
     }
@@ -141,6 +204,10 @@ static void ask_all(collect_t *collect) {
   for (int t = 0; t < ntensors; t++) {
     const tspec_laid_value_t *value = tspec_laid_tensor(collect->laying, op, t);
     for (int i = 1; i < value->count; i++) {
+      if (tspec_space_complete(value->space, value->layouts[i]) != value->layouts[i]) {
+        ask_pending(collect, t, value->layouts[i]);
+        continue;
+      }
       ask_with(collect, t, value->layouts[i], t < op->noperands && value->kept[i]);
     }
   }
@@ -164,14 +231,13 @@ static tspec_laid_ways_t collect_ways(tspec_laying_t *laying, tspec_laid_op_t *l
   return collect.ways;
 }
 
-// An op without a rule, or one that says where its operand goes: as it is written.
+// An op without a rule: as its tensors lie.
 static void add_fixed_way(const tspec_laying_t *laying, tspec_laid_op_t *laid) {
   const tspec_op_t *op = laid->op;
-  bool places = (tspec_op_info(op->kind)->rules->traits & TSPEC_TRAIT_IDENTITY) != 0;
   int ntensors = op->noperands + op->nresults;
   int *layouts = TSPEC_ARENA_NEW(laying->arena, int, ntensors);
   for (int t = 0; t < ntensors; t++) {
-    layouts[t] = tspec_laid_tensor(laying, op, places ? op->noperands : t)->layouts[0];
+    layouts[t] = tspec_laid_tensor(laying, op, t)->layouts[0];
   }
   tspec_way_t *way = TSPEC_ARENA_NEW(laying->arena, tspec_way_t, 1);
   *way = (tspec_way_t){.layouts = layouts, .nparts = 1};
@@ -200,8 +266,8 @@ void tspec_layouts_spread(tspec_laying_t *laying) {
       add_fixed_way(laying, laid);
     }
   }
-  for (int i = 0; i < laying->func->nresults; i++) {
-    tspec_laid_value_t *value = tspec_laid_value(laying, laying->func->results[i].value);
+  for (int i = 0; i < laying->nvalues; i++) {
+    tspec_laid_value_t *value = &laying->values[i];
     for (size_t t = 0; t < value->targets.count; t++) {
       add_layout(value, value->targets.items[t], false);
     }

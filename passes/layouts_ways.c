@@ -125,9 +125,7 @@ static const tspec_way_t *keep_way(const tspec_op_classes_t *classes, const tspe
   tspec_arena_t *arena = classes->wire->arena;
   int *layouts = TSPEC_ARENA_NEW(arena, int, class->ntensors);
   for (int t = 0; t < class->ntensors; t++) {
-    const tspec_sharding_t *lies =
-        t < class->noperands ? tspec_sharding_complete(work, tensors[t]) : tensors[t];
-    layouts[t] = tspec_space_number(class->spaces[t], lies);
+    layouts[t] = tspec_space_number(class->spaces[t], tensors[t]);
   }
   tspec_way_t *way = TSPEC_ARENA_NEW(arena, tspec_way_t, 1);
   *way = (tspec_way_t){.layouts = layouts,
@@ -136,41 +134,57 @@ static const tspec_way_t *keep_way(const tspec_op_classes_t *classes, const tspe
   return way;
 }
 
+// What the op's vote chooses.
+static tspec_choice_t vote(const tspec_op_classes_t *classes, const tspec_op_class_t *class,
+                           const tspec_sharding_t *const *shardings, bool executable,
+                           tspec_arena_t *work) {
+  tspec_type_t *types = TSPEC_ARENA_NEW(work, tspec_type_t, class->ntensors);
+  for (int t = 0; t < class->ntensors; t++) {
+    types[t] = class->spaces[t]->type;
+  }
+  bool keeps_elements = (rules_of(class->op)->traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0;
+  return tspec_choose(work, classes->wire->mesh,
+                      &(tspec_choose_op_t){.rule = rule_of(class->op, work),
+                                           .types = types,
+                                           .shardings = shardings,
+                                           .keeps_elements = keeps_elements,
+                                           .executable = executable});
+}
+
 static const tspec_way_t *find_way(const tspec_op_classes_t *classes, const tspec_op_class_t *class,
-                                   const int *given, bool by_exchange) {
+                                   const int *given, tspec_way_kind_t kind) {
   tspec_arena_t work;
   tspec_arena_init(&work);
   const tspec_sharding_t **shardings =
       TSPEC_ARENA_NEW(&work, const tspec_sharding_t *, class->ntensors);
-  tspec_type_t *types = TSPEC_ARENA_NEW(&work, tspec_type_t, class->ntensors);
+  bool all_given = true;
   for (int t = 0; t < class->ntensors; t++) {
+    all_given &= given[t] >= 0;
     shardings[t] = given[t] < 0 ? NULL : tspec_space_sharding(class->spaces[t], given[t]);
-    types[t] = class->spaces[t]->type;
   }
-  bool keeps_elements = (rules_of(class->op)->traits & TSPEC_TRAIT_RESHAPE_LIKE) != 0;
-  tspec_choice_t choice = tspec_choose(&work, classes->wire->mesh,
-                                       &(tspec_choose_op_t){.rule = rule_of(class->op, &work),
-                                                            .types = types,
-                                                            .shardings = shardings,
-                                                            .keeps_elements = keeps_elements,
-                                                            .executable = !by_exchange});
-  const tspec_way_t *way = keep_way(classes, class, choice.tensors, &work);
+  const tspec_way_t *way = NULL;
+  if (kind != TSPEC_WAY_GIVEN) {
+    tspec_choice_t choice = vote(classes, class, shardings, kind == TSPEC_WAY_ALONE, &work);
+    way = keep_way(classes, class, choice.tensors, &work);
+  } else if (all_given) {
+    way = keep_way(classes, class, shardings, &work);
+  }
   tspec_arena_deinit(&work);
-  return by_exchange && (way->exchange == 0 || way->exchange == INT64_MAX) ? NULL : way;
+  return way == NULL || way->exchange < INT64_MAX ? way : NULL;
 }
 
 const tspec_way_t *tspec_op_class_way(tspec_op_classes_t *classes, tspec_op_class_t *class,
-                                      const int *given, bool by_exchange) {
+                                      const int *given, tspec_way_kind_t kind) {
   size_t bytes = sizeof *given * (size_t)class->ntensors;
   for (size_t i = 0; i < class->asked.count; i++) {
     const tspec_asked_way_t *asked = &class->asked.items[i];
-    if (asked->by_exchange == by_exchange && memcmp(asked->given, given, bytes) == 0) {
+    if (asked->kind == kind && memcmp(asked->given, given, bytes) == 0) {
       return asked->way;
     }
   }
   tspec_asked_way_t asked = {.given = tspec_arena_copy(classes->wire->arena, given, bytes),
-                             .by_exchange = by_exchange,
-                             .way = find_way(classes, class, given, by_exchange)};
+                             .kind = kind,
+                             .way = find_way(classes, class, given, kind)};
   TSPEC_VEC_PUSH(classes->wire->arena, &class->asked, asked);
   return asked.way;
 }
@@ -200,7 +214,8 @@ static void use_axis(tspec_op_classes_t *classes, tspec_op_class_t *class, const
   for (int d = 0; d < space->type.rank; d++) {
     given[class->noperands] = tspec_space_split(space, result, d, &axis, 1);
     if (given[class->noperands] >= 0) {
-      TSPEC_VEC_PUSH(classes->wire->arena, ways, tspec_op_class_way(classes, class, given, false));
+      TSPEC_VEC_PUSH(classes->wire->arena, ways,
+                     tspec_op_class_way(classes, class, given, TSPEC_WAY_ALONE));
     }
   }
 }

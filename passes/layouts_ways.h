@@ -15,10 +15,18 @@ typedef struct tspec_way_t {
 
 typedef TSPEC_VEC(const tspec_way_t *) tspec_ways_t;
 
+/// How an op is computed.
+typedef enum tspec_way_kind_t {
+  TSPEC_WAY_ALONE, ///< each rank its block, from its blocks
+  // Of ops that place elements alone, which then may do so across ranks:
+  TSPEC_WAY_VOTED, ///< laid out by vote over axes
+  TSPEC_WAY_GIVEN, ///< between just the layouts that are given, of all tensors
+} tspec_way_kind_t;
+
 /// What a way was asked for.
 typedef struct tspec_asked_way_t {
   const int *given; ///< per tensor a complete layout, or -1: it has no say
-  bool by_exchange;
+  tspec_way_kind_t kind;
   const tspec_way_t *way;
 } tspec_asked_way_t;
 
@@ -46,11 +54,10 @@ tspec_op_classes_t tspec_op_classes_create(tspec_wire_t *wire, int nops);
 /// The class of an op that has a factor rule.
 tspec_op_class_t *tspec_op_class_of(tspec_op_classes_t *classes, const tspec_op_t *op);
 
-/// The way that the op's vote chooses if its tensors lie as `given` (tspec_asked_way_t). With
-/// `by_exchange`, of an op that places elements, the one in which it does so across ranks; NULL if
-/// it need not.
+/// The way that the op's vote chooses if its tensors lie as `given` (tspec_asked_way_t). NULL if
+/// no such exchange can be.
 const tspec_way_t *tspec_op_class_way(tspec_op_classes_t *classes, tspec_op_class_t *class,
-                                      const int *given, bool by_exchange);
+                                      const int *given, tspec_way_kind_t kind);
 
 /// Ways that split more than `way` does: with each axis by which `lies` (per tensor, a layout)
 /// splits something and the way nothing, on each dim of the first result in turn. Appends to

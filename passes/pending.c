@@ -114,9 +114,7 @@ static void want(const tspec_pending_t *pending, tspec_pending_wants_t *wants,
   }
 }
 
-// Every further op would round partial results of these once more.
-static bool is_rounded(const tspec_op_t *op) {
-  tspec_dtype_t dtype = op->results[0]->type.dtype;
+bool tspec_pending_rounds(tspec_dtype_t dtype) {
   return dtype == TSPEC_DTYPE_BF16 || dtype == TSPEC_DTYPE_F16;
 }
 
@@ -231,7 +229,7 @@ static void find_by_rule(const tspec_pending_t *pending, const tspec_op_t *op,
   set_t may = tspec_pending_set_join(work, facts->joined.own, through);
   may = tspec_pending_set_join(work, facts->alone.own, may);
   facts->may = tspec_pending_set_copy(pending->arena, may);
-  facts->barred |= is_rounded(op);
+  facts->barred |= tspec_pending_rounds(op->results[0]->type.dtype);
 }
 
 static void find_possible(const tspec_pending_t *pending, const tspec_op_t *op) {

@@ -10,6 +10,9 @@
 #include "passes/layouts.h"
 #include "passes/wire.h"
 
+/// True if each op on partial results of that type would round them once more.
+bool tspec_pending_rounds(tspec_dtype_t dtype);
+
 /// The analysis of one function. Values must not be renumbered while it is read.
 typedef struct tspec_pending_t tspec_pending_t;
 
