@@ -6,7 +6,7 @@
 #include "passes/layouts_ways.h"
 
 /// Layouts that one value is considered in, and ways of one op; what comes later is left out.
-enum { TSPEC_LAYOUTS_MOST = 6, TSPEC_WAYS_MOST = 24 };
+enum { TSPEC_LAYOUTS_MOST = 8, TSPEC_WAYS_MOST = 24 };
 
 typedef struct tspec_laid_value_t {
   tspec_space_t *space;
