@@ -51,7 +51,7 @@ tspec_op_build_t tspec_step_build(tspec_arena_t *arena, tspec_value_t *value,
 
 // ---- parts of operands -------------------------------------------------------------------------
 
-static const tspec_window_t *windows_of(const tspec_op_t *op, tspec_arena_t *arena) {
+const tspec_window_t *tspec_op_windows(const tspec_op_t *op, tspec_arena_t *arena) {
   const tspec_op_rules_t *rules = tspec_op_info(op->kind)->rules;
   if (rules->windows == NULL) {
     return NULL;
@@ -86,14 +86,13 @@ bool tspec_op_is_exchanged(const tspec_op_t *op) {
   }
   tspec_arena_t work;
   tspec_arena_init(&work);
-  bool exchanged = !is_local(op, windows_of(op, &work));
+  bool exchanged = !is_local(op, tspec_op_windows(op, &work));
   tspec_arena_deinit(&work);
   return exchanged;
 }
 
-// The axes that the steps need, and whether anything is sent along them.
-static void find_form(const tspec_mesh_t *mesh, int count, const tspec_type_t *types,
-                      tspec_step_t *steps, tspec_arena_t *arena) {
+void tspec_steps_find_form(const tspec_mesh_t *mesh, int count, const tspec_type_t *types,
+                           tspec_step_t *steps, tspec_arena_t *arena) {
   tspec_steps_join_axes(arena, mesh, count, types, steps);
   bool sends = tspec_steps_joint_cost_bytes(mesh, count, types, steps) > 0;
   for (int k = 0; k < count; k++) {
@@ -110,7 +109,7 @@ static const tspec_type_t *operand_types(const tspec_op_t *op, tspec_arena_t *ar
 }
 
 tspec_step_t *tspec_op_parts(const tspec_op_t *op, const tspec_mesh_t *mesh, tspec_arena_t *arena) {
-  const tspec_window_t *windows = windows_of(op, arena);
+  const tspec_window_t *windows = tspec_op_windows(op, arena);
   if (windows == NULL) {
     return NULL;
   }
@@ -126,7 +125,7 @@ tspec_step_t *tspec_op_parts(const tspec_op_t *op, const tspec_mesh_t *mesh, tsp
     steps[k].windows = windows + (ptrdiff_t)k * types[k].rank;
   }
   if (!is_collective(op)) {
-    find_form(mesh, op->noperands, types, steps, arena);
+    tspec_steps_find_form(mesh, op->noperands, types, steps, arena);
   }
   return steps;
 }

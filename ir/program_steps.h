@@ -22,6 +22,12 @@ tspec_op_build_t tspec_step_build(tspec_arena_t *arena, tspec_value_t *value,
 /// result from its blocks of the operands. `reshard` leaves such ops, `partition` makes collectives
 /// of them.
 bool tspec_op_is_exchanged(const tspec_op_t *op);
+/// Where the op's result shows elements of its operands (op_rules.h: `windows`); NULL: it does not.
+const tspec_window_t *tspec_op_windows(const tspec_op_t *op, tspec_arena_t *arena);
+/// Gives the steps of one result's operands, which have windows, the axes that they need and a
+/// kind: all_slice if every rank holds what it needs, else permute. Ownership: in `arena`.
+void tspec_steps_find_form(const tspec_mesh_t *mesh, int count, const tspec_type_t *types,
+                           tspec_step_t *steps, tspec_arena_t *arena);
 /// Operand by operand, the steps that an op stands for which places elements, or is a collective
 /// with parts. A collective's have its kind and axes. Those of others have the axes that they need,
 /// and are of kind all_slice if every rank holds what it needs, else permute; nothing else is

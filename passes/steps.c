@@ -20,32 +20,49 @@ tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_
   return emit(run, func, reason, step, tspec_step_build(run->scratch, value, step));
 }
 
-tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *op) {
+// True if some window shows fewer elements than there are.
+static bool ends_early(const tspec_parts_t *parts, int rank) {
+  for (int i = 0; i < parts->count * rank; i++) {
+    const tspec_window_t *window = &parts->steps[i / rank].windows[i % rank];
+    int64_t size = parts->operands[i / rank]->type.dims[i % rank];
+    if (window->count !=
+        tspec_window_make(window->size, size, window->lo, window->start, window->step).count) {
+      return true;
+    }
+  }
+  return false;
+}
+
+tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *op,
+                             const tspec_parts_t *parts) {
   tspec_type_t type = op->results[0]->type;
-  const tspec_step_t *steps = tspec_op_parts(op, &run->program->mesh, run->scratch);
-  int count = op->noperands * type.rank;
+  int count = parts->count * type.rank;
   int64_t *lo = TSPEC_ARENA_NEW(run->scratch, int64_t, count);
   int64_t *starts = TSPEC_ARENA_NEW(run->scratch, int64_t, count);
   int64_t *distances = TSPEC_ARENA_NEW(run->scratch, int64_t, count);
+  int64_t *counts = TSPEC_ARENA_NEW(run->scratch, int64_t, count);
   for (int i = 0; i < count; i++) {
-    const tspec_window_t *window = &steps[i / type.rank].windows[i % type.rank];
+    const tspec_window_t *window = &parts->steps[i / type.rank].windows[i % type.rank];
     lo[i] = window->lo;
     starts[i] = window->start;
     distances[i] = window->step;
+    counts[i] = window->count;
   }
-  const tspec_attr_t *value = tspec_op_get_attr(op, "value");
-  tspec_attr_t attrs[6] = {
-      tspec_attr_axes("axes", steps[0].naxes, steps[0].axes),
+  tspec_attr_t attrs[7] = {
+      tspec_attr_axes("axes", parts->steps[0].naxes, parts->steps[0].axes),
       tspec_attr_ints("shape", type.rank, type.dims), tspec_attr_ints("lo", count, lo),
       tspec_attr_ints("starts", count, starts), tspec_attr_ints("steps", count, distances)};
   int nattrs = 5;
-  if (value != NULL) {
-    attrs[nattrs++] = *value;
+  if (ends_early(parts, type.rank)) {
+    attrs[nattrs++] = tspec_attr_ints("counts", count, counts);
   }
-  return emit(run, func, op, &steps[0],
-              (tspec_op_build_t){.kind = tspec_op_find(tspec_collective_name(steps[0].kind)),
-                                 .noperands = op->noperands,
-                                 .operands = op->operands,
+  if (parts->value != NULL) {
+    attrs[nattrs++] = *parts->value;
+  }
+  return emit(run, func, op, &parts->steps[0],
+              (tspec_op_build_t){.kind = tspec_op_find(tspec_collective_name(parts->steps[0].kind)),
+                                 .noperands = parts->count,
+                                 .operands = parts->operands,
                                  .nattrs = nattrs,
                                  .attrs = attrs});
 }

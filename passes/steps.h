@@ -13,9 +13,17 @@
 tspec_op_t *tspec_step_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *reason,
                             tspec_value_t *value, const tspec_step_t *step);
 
-/// Makes the collective that an op which places elements stands for (tspec_op_is_exchanged), before
-/// it. Never NULL.
-tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *op);
+/// Parts of operands that one collective puts into its result.
+typedef struct tspec_parts_t {
+  int count;
+  tspec_value_t *const *operands;
+  const tspec_step_t *steps; ///< per operand, with windows and of one form (tspec_op_parts)
+  const tspec_attr_t *value; ///< of elements that lie in no part; NULL: 0
+} tspec_parts_t;
+
+/// Makes the collective whose result is that of `op`, which it stands for, before it. Never NULL.
+tspec_op_t *tspec_parts_emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *op,
+                             const tspec_parts_t *parts);
 
 /// Takes the op out; `value` stands for its only result, with its name if it has none. Readers are
 /// told by the two below, so that a walk over a function that replaces many values stays linear.

@@ -14,12 +14,29 @@ static bool infer_collective(const tspec_op_view_t *view, tspec_arena_t *arena, 
 
 // ---- parts of operands -------------------------------------------------------------------------
 
+/// What the result shows of entry `index`, per operand and dim: as many elements as there are.
+static tspec_window_t largest_window(const tspec_op_view_t *view, int64_t index) {
+  const tspec_attr_t *shape = tspec_rules_attr(view, "shape");
+  return tspec_window_make(shape->ints[index % shape->count],
+                           view->operands[index / shape->count].dims[index % shape->count],
+                           tspec_rules_attr(view, "lo")->ints[index],
+                           tspec_rules_attr(view, "starts")->ints[index],
+                           tspec_rules_attr(view, "steps")->ints[index]);
+}
+
+static bool fits_count(const tspec_op_view_t *view, int64_t index) {
+  const tspec_attr_t *counts = tspec_op_attr(view, "counts");
+  return counts == NULL ||
+         (counts->ints[index] >= 0 && counts->ints[index] <= largest_window(view, index).count);
+}
+
 static bool check_parts(const tspec_op_view_t *view, const tspec_attr_t *shape,
                         tspec_diag_t *diag) {
-  static const char *const names[] = {"lo", "starts", "steps"};
-  for (int i = 0; i < 3; i++) {
+  static const char *const names[] = {"lo", "starts", "steps", "counts"};
+  for (int i = 0; i < 4; i++) {
     const tspec_attr_t *attr = tspec_op_attr(view, names[i]);
-    if (attr == NULL || attr->count != view->noperands * shape->count) {
+    bool may_lack = i == 3 && attr == NULL;
+    if (!may_lack && (attr == NULL || attr->count != view->noperands * shape->count)) {
       tspec_diag_error(diag, view->range,
                        "'%s' with a shape needs %s, one entry per operand and dim",
                        tspec_rules_spelling(view), names[i]);
@@ -31,7 +48,7 @@ static bool check_parts(const tspec_op_view_t *view, const tspec_attr_t *shape,
     int64_t lo = tspec_rules_attr(view, "lo")->ints[i];
     int64_t start = tspec_rules_attr(view, "starts")->ints[i];
     if (lo < 0 || lo > shape->ints[i % shape->count] || start < 0 || start > size ||
-        tspec_rules_attr(view, "steps")->ints[i] < 1) {
+        tspec_rules_attr(view, "steps")->ints[i] < 1 || !fits_count(view, i)) {
       tspec_diag_error(diag, view->range, "'%s' places no part of dim %lld of operand %lld so",
                        tspec_rules_spelling(view), (long long)(i % shape->count),
                        (long long)(i / shape->count));
@@ -75,13 +92,12 @@ static const tspec_window_t *windows_placing(const tspec_op_view_t *view, tspec_
   if (shape == NULL) {
     return NULL;
   }
+  const tspec_attr_t *counts = tspec_op_attr(view, "counts");
   int rank = (int)shape->count;
   tspec_window_t *windows = TSPEC_ARENA_NEW(arena, tspec_window_t, view->noperands * rank);
   for (int i = 0; i < view->noperands * rank; i++) {
-    windows[i] = tspec_window_make(shape->ints[i % rank], view->operands[i / rank].dims[i % rank],
-                                   tspec_rules_attr(view, "lo")->ints[i],
-                                   tspec_rules_attr(view, "starts")->ints[i],
-                                   tspec_rules_attr(view, "steps")->ints[i]);
+    windows[i] = largest_window(view, i);
+    windows[i].count = counts != NULL ? counts->ints[i] : windows[i].count;
   }
   return windows;
 }
@@ -118,6 +134,8 @@ static const tspec_attr_spec_t placing_attrs[] = {
     {"lo", TSPEC_ATTR_INTS, false, "with shape: where a part lies, per operand and dim"},
     {"starts", TSPEC_ATTR_INTS, false, "with shape: first element shown, per operand and dim"},
     {"steps", TSPEC_ATTR_INTS, false, "with shape: to the next one, per operand and dim"},
+    {"counts", TSPEC_ATTR_INTS, false,
+     "with shape: how many are shown, per operand and dim; as many as there are"},
     {"value", TSPEC_ATTR_FLOAT, false, "with shape: of elements that lie in no part; 0"},
     {0},
 };

@@ -35,6 +35,17 @@ int64_t tspec_window_source(const tspec_window_t *window, int64_t index) {
   return window->start + (index - window->lo) * window->step;
 }
 
+tspec_window_t tspec_window_compose(const tspec_window_t *outer, const tspec_window_t *inner) {
+  tspec_block_t filled = {inner->lo, inner->lo + inner->count};
+  tspec_block_t shown = tspec_window_shown(outer, filled);
+  tspec_window_t composed = {outer->size, shown.begin, inner->start, outer->step * inner->step,
+                             shown.end - shown.begin};
+  if (composed.count > 0) {
+    composed.start = tspec_window_source(inner, tspec_window_source(outer, shown.begin));
+  }
+  return composed;
+}
+
 bool tspec_windows_cover(const tspec_window_t *windows, int count, int rank) {
   int along = -1; // the dim in which one follows the other
   int64_t end = 0;

@@ -21,6 +21,9 @@ typedef struct tspec_window_t {
 /// As many elements as fit from `lo` on in `size`, and from `start` on in `operand_size`.
 tspec_window_t tspec_window_make(int64_t size, int64_t operand_size, int64_t lo, int64_t start,
                                  int64_t step);
+/// What a result shows of an operand's operand: `outer` of what `inner` shows of that. Nothing, if
+/// count is 0.
+tspec_window_t tspec_window_compose(const tspec_window_t *outer, const tspec_window_t *inner);
 /// True if the result's dim is the operand's.
 bool tspec_window_is_identity(const tspec_window_t *window, int64_t operand_size);
 /// The indices of the result that show elements of the operand's `block`; empty: begin == end.

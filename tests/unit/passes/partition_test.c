@@ -181,12 +181,43 @@ Test(partition, pads_and_concats_move_what_lies_elsewhere_and_no_more) {
       {PARTS("r = pad y lo=0,0 hi=1,0 value=5", "[a, -]"), "all_slice [a, -]"},
       // The same 9 rows; the last one is sent by rank 0.
       {PARTS("r = concat x y dim=0", "[a, -]"), "permute [a, -] 16"},
-      // Halves of x, exchanged. The lower one in blocks of 1: rank 2 sends two rows; the upper one:
-      // rank 1 does; then ranks 1 and 2 send one of each.
+      // Halves of x, exchanged: each rank sends its two rows, once.
       {PARTS("s = slice x starts=4,0 ends=8,2 steps=1,1\nt = slice x starts=0,0 ends=4,2 "
              "steps=1,1\nr = concat s t dim=0",
              "[a, -]"),
-       "permute [a, -] 16; permute [a, -] 16; permute [a, -] 16"},
+       "permute [a, -] 16"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    expect_exact(cases[i][0], cases[i][1]);
+  }
+}
+
+Test(partition, placing_what_was_placed_is_one_exchange) {
+  static const char *const cases[][2] = {
+      // A turn by one row: one row crosses each border. By three: of two rows both, one twice as
+      // far.
+      {PARTS("s = slice x starts=7,0 ends=8,2 steps=1,1\nt = slice x starts=0,0 ends=7,2 "
+             "steps=1,1\nr = concat s t dim=0",
+             "[a, -]"),
+       "permute [a, -] 8"},
+      {PARTS("s = slice x starts=5,0 ends=8,2 steps=1,1\nt = slice x starts=0,0 ends=5,2 "
+             "steps=1,1\nr = concat s t dim=0",
+             "[a, -]"),
+       "permute [a, -] 16"},
+      // Rows 1 to 6 between two of padding: row by row as they lay.
+      {PARTS("s = slice x starts=1,0 ends=7,2 steps=1,1\nr = pad s lo=1,0 hi=1,0 value=5",
+             "[a, -]"),
+       "all_slice [a, -]"},
+      // Row 1 + 2 * (1 + i) for i < 2: row 3, from rank 1 to rank 0, and row 5.
+      {PARTS("s = slice x starts=1,0 ends=8,2 steps=2,1\nr = slice s starts=1,0 ends=3,2 "
+             "steps=1,1",
+             "[a, -]"),
+       "permute [a, -] 8"},
+      // Two values of padding are two collectives.
+      {PARTS("s = pad x lo=1,0 hi=0,0 value=5\nr = pad s lo=1,0 hi=0,0 value=6", "[a, -]"),
+       "permute [a, -] 16; permute [a, -] 8"},
+      {PARTS("s = pad x lo=1,0 hi=0,0 value=5\nr = pad s lo=1,0 hi=0,0 value=5", "[a, -]"),
+       "permute [a, -] 8"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     expect_exact(cases[i][0], cases[i][1]);
@@ -233,12 +264,12 @@ Test(partition, a_split_of_an_inner_dim_moves_to_the_first_of_its_group) {
        "all_to_all [-, a] 72"},
       // 2 columns of 6 rows, the last rank none: 2 rows each stay. Three rows of 4 are those two.
       {"input x f32[6, 6] @ [-, a]\ny = reshape x shape=9,4\nresult y @ [a, -]\n",
-       "all_to_all [a, -] 32; all_slice [a, -]; all_slice [a, -]"},
+       "permute [a, -] 32; all_slice [a, -]"},
       // Rows of 4 in blocks of 3 x 2: the first two ranks get two rows, the third one the last.
       // Then
       // 8, 8, 4 and no elements are to be 5 each.
       {"input x f32[5, 4] @ [-, a]\ny = reshape x shape=20\nresult y @ [a]\n",
-       "all_to_all [a, -] 20; all_slice [a, -]; permute [a] 24"},
+       "permute [a, -] 20; permute [a] 24"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[512];

@@ -68,6 +68,9 @@ static const char *const accepted[] = {
           "b = permute a axes=x shape=3,4 lo=0,0 starts=1,0 steps=1,1 @ [x, -]\nresult b",
     LOCAL "input a f32[4] @ [x]\ninput b f32[3] @ [-]\n"
           "c = permute a b axes=x shape=7 lo=0,4 starts=0,0 steps=1,1 @ [x]\nresult c",
+    // a turn by one of a value with itself
+    LOCAL "input a f32[4] @ [x]\n"
+          "c = permute a a axes=x shape=4 lo=0,1 starts=3,0 steps=1,1 counts=1,3 @ [x]\nresult c",
 };
 
 Test(verify, accepts) {

@@ -93,6 +93,12 @@ static const infer_case_t refusals[] = {
      "'all_slice' places no part of dim 0 of operand 0 so"},
     {"mesh x=2\ninput a f32[4]\nr = permute a axes=x shape=3 lo=0 starts=0 steps=0",
      "'permute' places no part of dim 0 of operand 0 so"},
+    {"mesh x=2\ninput a f32[4]\nr = permute a axes=x shape=3 lo=0 starts=2 steps=1 counts=3",
+     "'permute' places no part of dim 0 of operand 0 so"},
+    {"mesh x=2\ninput a f32[4]\nr = permute a axes=x shape=3 lo=0 starts=0 steps=1 counts=-1",
+     "'permute' places no part of dim 0 of operand 0 so"},
+    {"mesh x=2\ninput a f32[4]\nr = permute a axes=x shape=3 lo=0 starts=0 steps=1 counts=1,1",
+     "'permute' with a shape needs counts, one entry per operand and dim"},
     {"mesh x=2\ninput a f32[4]\nr = permute a a axes=x",
      "'permute' takes one operand, or with a shape some of its rank and of one dtype"},
     {"mesh x=2\ninput a f32[4]\ninput b i32[4]\n"

@@ -67,6 +67,34 @@ Test(window, identity_is_the_whole_dim_as_it_is) {
   cr_expect(not(tspec_window_is_identity(&one, 1)), "told by its numbers alone");
 }
 
+Test(window, what_is_shown_of_what_is_shown_is_a_window) {
+  enum { OPERAND = 6, MIDDLE = 7, RESULT = 5 };
+  for (int64_t i = 0; i < 2 * 2 * 3 * 3 * 3 * 3 * 2; i++) {
+    int64_t rest = i, digits[7];
+    static const int64_t bases[7] = {2, 2, 3, 3, 3, 3, 2};
+    for (int d = 0; d < 7; d++) {
+      digits[d] = rest % bases[d];
+      rest /= bases[d];
+    }
+    tspec_window_t inner =
+        tspec_window_make(MIDDLE, OPERAND, 2 * digits[2], digits[3], 1 + digits[0]);
+    tspec_window_t outer =
+        tspec_window_make(RESULT, MIDDLE, digits[4], 2 * digits[5], 1 + digits[1]);
+    inner.count -= digits[6] < inner.count ? digits[6] : 0;
+    tspec_window_t composed = tspec_window_compose(&outer, &inner);
+    for (int64_t r = 0; r < RESULT; r++) {
+      bool in_outer = r >= outer.lo && r < outer.lo + outer.count;
+      int64_t middle = in_outer ? tspec_window_source(&outer, r) : -1;
+      bool in_inner = middle >= inner.lo && middle < inner.lo + inner.count;
+      bool is_shown = r >= composed.lo && r < composed.lo + composed.count;
+      cr_assert(eq(int, is_shown, in_inner), "case %lld, %lld", (long long)i, (long long)r);
+      if (is_shown) {
+        cr_assert(eq(i64, tspec_window_source(&composed, r), tspec_window_source(&inner, middle)));
+      }
+    }
+  }
+}
+
 Test(window, parts_that_follow_each_other_cover) {
   tspec_window_t joined[] = {tspec_window_make(9, 4, 0, 0, 1), tspec_window_make(2, 2, 0, 0, 1),
                              tspec_window_make(9, 5, 4, 0, 1), tspec_window_make(2, 2, 0, 0, 1)};
