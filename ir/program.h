@@ -147,8 +147,6 @@ typedef struct tspec_program_t {
   tspec_func_t **funcs; ///< entries in declaration order
   int npromises;
   tspec_promise_t *promises;
-  const struct tspec_causes_t
-      *causes; ///< from `propagate` on: one record per assignment (ir/shard/causes.h), or NULL
   int nkernels;
   int kernels_room; ///< how many `kernels` has room for; less than `nkernels`: for those alone
   struct tspec_kernel_t *kernels; ///< kernels level: bodies (passes/kernel.h), or NULL
@@ -199,7 +197,7 @@ void tspec_value_replace(tspec_func_t *func, tspec_value_t *from, tspec_value_t 
 int tspec_func_number(tspec_func_t *func);
 /// Removes ops that nothing reads, from the end.
 void tspec_func_remove_dead(tspec_func_t *func);
-/// A deep copy in `arena` (which may be another one). `causes`, `kernels`, what is `decided` and
+/// A deep copy in `arena` (which may be another one). `kernels`, what is `decided` and
 /// foreign attributes are shared with the original.
 tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena);
 

@@ -90,8 +90,6 @@ static bool run_upstream(tspec_backend_context_t *context, const char *pipeline,
   if (result == NULL) {
     return false;
   }
-  // what the written form does not carry
-  result->causes = (*program)->causes;
   *program = result;
   return true;
 }

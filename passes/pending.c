@@ -94,11 +94,15 @@ static tspec_choice_t choose_complete(const tspec_pending_t *pending, const tspe
                            .executable = true});
 }
 
-// A complete copy in the analysis's arena.
+// The program's own, complete.
 static const tspec_sharding_t *keep(const tspec_pending_t *pending,
                                     const tspec_sharding_t *sharding) {
-  return tspec_sharding_drop_ones(pending->arena,
-                                  tspec_sharding_complete(pending->arena, sharding));
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  sharding = tspec_sharding_drop_ones(&work, tspec_sharding_complete(&work, sharding));
+  sharding = tspec_program_sharding(pending->program, sharding);
+  tspec_arena_deinit(&work);
+  return sharding;
 }
 
 // Notes that a reader needs the value like this.

@@ -237,7 +237,6 @@ static tspec_program_t *read_back(const tspec_plugin_run_t *run, tspec_program_t
                      name, tspec_level_name(before->level), tspec_level_name(after->level));
     return NULL;
   }
-  after->causes = before->causes; // what the written form does not carry
   return after;
 }
 

@@ -104,10 +104,19 @@ static void add_groups(tspec_prop_map_t *map) {
   }
 }
 
+static const tspec_factor_rule_t *rule_of(tspec_prop_map_t *map, const tspec_op_t *op,
+                                          tspec_arena_t *work) {
+  tspec_rule_fn_t rule = tspec_op_info(op->kind)->rules->rule;
+  tspec_op_view_t view = tspec_op_view(op, work);
+  return rule == NULL ? NULL : tspec_intern(&map->rules, rule(&view, work, false));
+}
+
 static void add_op(tspec_prop_map_t *map, tspec_func_t *func, tspec_op_t *op) {
   const tspec_attr_t *stated = tspec_op_get_attr(op, "sharding");
-  int *operands = TSPEC_ARENA_NEW(map->arena, int, op->noperands);
-  int *results = TSPEC_ARENA_NEW(map->arena, int, op->nresults);
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  int *operands = TSPEC_ARENA_NEW(&work, int, op->noperands);
+  int *results = TSPEC_ARENA_NEW(&work, int, op->nresults);
   for (int i = 0; i < op->noperands; i++) {
     operands[i] = op->operands[i]->id;
   }
@@ -117,17 +126,16 @@ static void add_op(tspec_prop_map_t *map, tspec_func_t *func, tspec_op_t *op) {
   }
   note_members(map, op);
   unsigned traits = tspec_op_info(op->kind)->rules->traits;
-  tspec_rule_fn_t rule = tspec_op_info(op->kind)->rules->rule;
-  tspec_op_view_t view = tspec_op_view(op, map->arena);
-  int id = tspec_prop_add_op(
-      map->graph, &(tspec_prop_op_t){.rule = rule == NULL ? NULL : rule(&view, map->arena, false),
-                                     .traits = prop_traits(op),
-                                     .is_barrier = (traits & TSPEC_TRAIT_BARRIER) != 0,
-                                     .barrier = TSPEC_PROP_NONE,
-                                     .noperands = op->noperands,
-                                     .operands = operands,
-                                     .nresults = op->nresults,
-                                     .results = results});
+  int id = tspec_prop_add_op(map->graph,
+                             &(tspec_prop_op_t){.rule = rule_of(map, op, &work),
+                                                .traits = prop_traits(op),
+                                                .is_barrier = (traits & TSPEC_TRAIT_BARRIER) != 0,
+                                                .barrier = TSPEC_PROP_NONE,
+                                                .noperands = op->noperands,
+                                                .operands = operands,
+                                                .nresults = op->nresults,
+                                                .results = results});
+  tspec_arena_deinit(&work);
   while ((int)map->ops.count <= id) {
     TSPEC_VEC_PUSH(map->arena, &map->ops, NULL);
   }
@@ -192,7 +200,11 @@ static void build_graph(tspec_prop_map_t *map) {
 tspec_prop_map_t *tspec_prop_map_create(tspec_arena_t *arena, tspec_program_t *program,
                                         tspec_prop_start_fn_t start, void *user) {
   tspec_prop_map_t *map = TSPEC_ARENA_NEW(arena, tspec_prop_map_t, 1);
-  *map = (tspec_prop_map_t){.program = program, .arena = arena, .start = start, .user = user};
+  *map = (tspec_prop_map_t){.program = program,
+                            .arena = arena,
+                            .rules = tspec_factor_rule_set(arena),
+                            .start = start,
+                            .user = user};
   build_graph(map);
   return map;
 }

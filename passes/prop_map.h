@@ -45,6 +45,7 @@ typedef struct tspec_prop_map_t {
   tspec_prop_graph_t *graph;
   TSPEC_VEC(tspec_prop_site_t) sites; ///< by value of the graph
   TSPEC_VEC(tspec_op_t *) ops;        ///< by op of the graph; edges are NULL
+  tspec_intern_t rules;               ///< of its ops
   tspec_names_t param_names;
   tspec_prop_uses_t *params;              ///< by parameter
   int *first_return;                      ///< by function: the value that is its first result

@@ -13,12 +13,23 @@ typedef struct copy_t {
 
 typedef struct propagate_t {
   tspec_pass_run_t *run;
-  tspec_prop_map_t *map; // in the program's arena: causes and rules outlive the pass
+  tspec_prop_map_t *map; // in scratch
   copy_t **copies;       // by value of the graph
 } propagate_t;
 
+// The program's own closed one.
+static const tspec_sharding_t *keep_closed(const propagate_t *pass,
+                                           const tspec_sharding_t *sharding) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  sharding = tspec_sharding_close(&work, sharding);
+  sharding = tspec_program_sharding(pass->run->program, sharding);
+  tspec_arena_deinit(&work);
+  return sharding;
+}
+
 static const tspec_sharding_t *final_sharding(const propagate_t *pass, int id) {
-  return tspec_sharding_close(pass->map->arena, tspec_prop_sharding(pass->map->graph, id));
+  return keep_closed(pass, tspec_prop_sharding(pass->map->graph, id));
 }
 
 static tspec_value_t *read_value(propagate_t *pass, int id);
@@ -130,19 +141,19 @@ static void set_params(propagate_t *pass) {
     if (pass->map->params[i].values.count > 0) {
       param->sharding = final_sharding(pass, pass->map->params[i].values.items[0]);
     } else if (param->sharding == NULL) {
-      param->sharding = tspec_sharding_replicated(pass->map->arena, param->type.rank);
+      param->sharding = keep_closed(pass, tspec_sharding_open(pass->map->arena, param->type.rank));
     } else {
-      param->sharding = tspec_sharding_close(
-          pass->map->arena, tspec_sharding_drop_ones(pass->map->arena, param->sharding));
+      param->sharding =
+          keep_closed(pass, tspec_sharding_drop_ones(pass->map->arena, param->sharding));
     }
   }
 }
 
 bool tspec_pass_propagate(tspec_pass_run_t *run) {
-  tspec_prop_map_t *map = tspec_prop_map_create(run->program->arena, run->program, NULL, NULL);
+  tspec_prop_map_t *map = tspec_prop_map_create(run->scratch, run->program, NULL, NULL);
   propagate_t pass = {
       .run = run, .map = map, .copies = TSPEC_ARENA_NEW(run->scratch, copy_t *, map->sites.count)};
-  tspec_prop_run(map->graph, &(tspec_prop_options_t){.strategy = TSPEC_PROP_FULL});
+  tspec_prop_run(map->graph, &(tspec_prop_options_t){.strategy = TSPEC_PROP_FULL, .silent = true});
   set_shardings(&pass);
   set_operands(&pass);
   set_results(&pass);
@@ -150,7 +161,6 @@ bool tspec_pass_propagate(tspec_pass_run_t *run) {
   for (int i = 0; i < run->program->nfuncs; i++) {
     tspec_func_remove_dead(run->program->funcs[i]);
   }
-  run->program->causes = tspec_prop_causes(map->graph);
   run->program->level = TSPEC_LEVEL_SHARDED;
   return true;
 }

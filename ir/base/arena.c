@@ -22,6 +22,21 @@ static const size_t kMinChunk = 0;
 static const size_t kMinChunk = (size_t)64 << 10;
 #endif
 
+static _Thread_local size_t live_bytes;
+static _Thread_local size_t peak_bytes;
+
+size_t tspec_arena_live_bytes(void) {
+  return live_bytes;
+}
+
+size_t tspec_arena_peak_bytes(void) {
+  return peak_bytes;
+}
+
+void tspec_arena_reset_peak(void) {
+  peak_bytes = live_bytes;
+}
+
 void tspec_arena_init(tspec_arena_t *arena) {
   arena->head = NULL;
   arena->used_bytes = 0;
@@ -34,6 +49,7 @@ void tspec_arena_deinit(tspec_arena_t *arena) {
     free(chunk);
     chunk = next;
   }
+  live_bytes -= arena->used_bytes;
   tspec_arena_init(arena);
 }
 
@@ -78,6 +94,8 @@ void *tspec_arena_alloc(tspec_arena_t *arena, size_t size_bytes) {
   void *result = chunk->data + chunk->used;
   chunk->used += size;
   arena->used_bytes += size;
+  live_bytes += size;
+  peak_bytes = live_bytes > peak_bytes ? live_bytes : peak_bytes;
   return memset(result, 0, size);
 }
 

@@ -76,6 +76,9 @@ void tspec_rule_builder_pointwise(tspec_rule_builder_t *builder);
 /// The finished rule, in the builder's arena.
 const tspec_factor_rule_t *tspec_rule_builder_finish(tspec_rule_builder_t *builder);
 
+/// An empty set of rules (ir/base/intern.h), in `arena`: a program has few distinct ones.
+tspec_intern_t tspec_factor_rule_set(tspec_arena_t *arena);
+
 /// The name under which a factor is printed: i to z, then z_1, z_2. In `arena`.
 const char *tspec_factor_name(tspec_arena_t *arena, int factor);
 /// "([i, k],[k, j])->([i, j]) {i=8, j=16, k=4} reduction={k}", as in `propagation.md` 2.1. In

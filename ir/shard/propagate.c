@@ -63,7 +63,7 @@ static tspec_cause_kind_t cause_kind(const tspec_prop_node_t *node) {
 }
 
 /// Records one new piece of a dim, by the factors that it lies on.
-static void record_piece(engine_t *engine, const tspec_prop_node_t *node, int tensor, int dim,
+static void record_piece(const engine_t *engine, const tspec_prop_node_t *node, int tensor, int dim,
                          tspec_axis_t piece) {
   tspec_prop_graph_t *graph = engine->graph;
   const tspec_factor_dim_t *map = &tspec_factor_rule_tensor(node->rule, tensor)->dims[dim];
@@ -95,6 +95,9 @@ static void record_piece(engine_t *engine, const tspec_prop_node_t *node, int te
 
 static void record_added(engine_t *engine, const tspec_prop_node_t *node, int tensor, int dim,
                          const tspec_dim_t *old, const tspec_dim_t *new) {
+  if (engine->options->silent) {
+    return;
+  }
   int at = 0;
   while (at < old->naxes && tspec_axis_equal(old->axes[at], new->axes[at])) {
     at++;
@@ -108,7 +111,10 @@ static void record_added(engine_t *engine, const tspec_prop_node_t *node, int te
   }
 }
 
-static void record_annotation(engine_t *engine, int root, int dim) {
+static void record_annotation(const engine_t *engine, int root, int dim) {
+  if (engine->options->silent) {
+    return;
+  }
   tspec_prop_graph_t *graph = engine->graph;
   const tspec_prop_value_t *value = &graph->values.items[root];
   int taken = graph->values.items[value->initial_value].taken;
@@ -373,7 +379,7 @@ void tspec_prop_run(tspec_prop_graph_t *graph, const tspec_prop_options_t *optio
     tspec_prop_apply_constraints(graph);
   }
   tspec_prop_finish(graph);
-  graph->causes = tspec_causes_create(graph->arena, (int)graph->values.count);
+  graph->causes = tspec_causes_create(graph->arena, options->silent ? 0 : (int)graph->values.count);
   for (int i = 0; i < graph->causes->nvalues; i++) {
     graph->causes->root[i] = tspec_prop_root(graph, i);
   }
@@ -386,7 +392,7 @@ void tspec_prop_run(tspec_prop_graph_t *graph, const tspec_prop_options_t *optio
     engine.round = next;
   }
   refresh_views(graph);
-  if (!options->trial) {
+  if (!options->trial && !options->silent) {
     tspec_prop_record_refusals(graph, &engine.spread, LAST_LEVEL);
   }
 }

@@ -37,6 +37,7 @@ typedef struct tspec_prop_options_t {
   tspec_prop_strategy_t strategy;
   bool conservative; ///< no pieces of axes are propagated
   bool trial;        ///< what stays undone is not recorded
+  bool silent;       ///< nothing is recorded
 } tspec_prop_options_t;
 
 typedef enum tspec_prop_direction_t {
@@ -120,7 +121,7 @@ const tspec_sharding_t *tspec_prop_sharding(const tspec_prop_graph_t *graph, int
 const tspec_sharding_t *tspec_prop_initial(const tspec_prop_graph_t *graph, int value);
 /// The value that was given it: `value`, or one that shares its sharding.
 int tspec_prop_initial_value(const tspec_prop_graph_t *graph, int value);
-/// The record behind each axis, and what stayed undone.
+/// The record behind each axis, and what stayed undone, as far as the options asked for records.
 const tspec_causes_t *tspec_prop_causes(const tspec_prop_graph_t *graph);
 /// The value whose sharding `value` shares: members of a group, targets of an edge and views have
 /// one. Its id stands in the records.
