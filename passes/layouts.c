@@ -199,26 +199,31 @@ static const tspec_layouts_t *keep(const tspec_laying_t *laying) {
   return layouts;
 }
 
+static const tspec_sharding_t *layout_of(const tspec_laying_t *laying,
+                                         const tspec_program_t *program,
+                                         const tspec_laid_value_t *value) {
+  const tspec_sharding_t *chosen = tspec_space_sharding(value->space, value->chosen);
+  return tspec_program_sharding(program, tspec_sharding_drop_ones(laying->arena, chosen));
+}
+
 // Results first: whether one is free shows in how its value lies.
-static void set_results(const tspec_laying_t *laying, tspec_arena_t *arena) {
+static void set_results(const tspec_laying_t *laying, const tspec_program_t *program) {
   for (int i = 0; i < laying->func->nresults; i++) {
     tspec_result_t *result = &laying->func->results[i];
     const tspec_laid_value_t *value = tspec_laid_value(laying, result->value);
     if (is_free_result(result) && value->chosen != value->layouts[0]) {
-      result->sharding =
-          tspec_sharding_drop_ones(arena, tspec_space_sharding(value->space, value->chosen));
+      result->sharding = layout_of(laying, program, value);
     }
   }
 }
 
-static void set_values(const tspec_laying_t *laying, tspec_arena_t *arena) {
+static void set_values(const tspec_laying_t *laying, const tspec_program_t *program) {
   for (int i = 0; i < laying->nops; i++) {
     const tspec_op_t *op = laying->ops[i].op;
     for (int r = 0; r < op->nresults; r++) {
       const tspec_laid_value_t *value = tspec_laid_value(laying, op->results[r]);
       if (value->chosen != value->layouts[0]) {
-        op->results[r]->sharding =
-            tspec_sharding_drop_ones(arena, tspec_space_sharding(value->space, value->chosen));
+        op->results[r]->sharding = layout_of(laying, program, value);
       }
     }
   }
@@ -233,8 +238,8 @@ const tspec_layouts_t *tspec_layouts_decide(tspec_wire_t *wire, const tspec_prog
   tspec_layouts_solve(&laying);
   complete_values(&laying);
   const tspec_layouts_t *layouts = keep(&laying);
-  set_results(&laying, program->arena);
-  set_values(&laying, program->arena);
+  set_results(&laying, program);
+  set_values(&laying, program);
   tspec_arena_deinit(&arena);
   return layouts;
 }

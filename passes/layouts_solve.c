@@ -99,7 +99,7 @@ static int64_t reading_cost(const tspec_laid_op_t *laid, size_t w, const tspec_v
 }
 
 static int64_t least_reading(const tspec_laying_t *laying, int reader, const tspec_value_t *value,
-                             int from, layouts_t *converted) {
+                             int from, layouts_t *converted, tspec_arena_t *work) {
   const tspec_laid_op_t *laid = &laying->ops[reader];
   tspec_space_t *space = tspec_laid_value(laying, value)->space;
   int64_t least = INT64_MAX;
@@ -114,7 +114,7 @@ static int64_t least_reading(const tspec_laying_t *laying, int reader, const tsp
   for (int i = 0; i < laid->op->noperands; i++) {
     int layout = laid->ways.items[best].way->layouts[i];
     if (laid->op->operands[i] == value && !has(converted, layout)) {
-      TSPEC_VEC_PUSH(laying->arena, converted, layout);
+      TSPEC_VEC_PUSH(work, converted, layout);
     }
   }
   return least;
@@ -122,21 +122,24 @@ static int64_t least_reading(const tspec_laying_t *laying, int reader, const tsp
 
 static void find_behind(const tspec_laying_t *laying, const tspec_value_t *value) {
   tspec_laid_value_t *laid = tspec_laid_value(laying, value);
+  tspec_arena_t work;
+  tspec_arena_init(&work);
   for (int c = 0; c < laid->count && laid->count > 1; c++) {
     layouts_t converted = {0};
     int64_t cost = 0;
     for (size_t i = 0; i < laid->readers.count; i++) {
-      cost = add(
-          cost, least_reading(laying, laid->readers.items[i], value, laid->layouts[c], &converted));
+      cost = add(cost, least_reading(laying, laid->readers.items[i], value, laid->layouts[c],
+                                     &converted, &work));
     }
     for (size_t i = 0; i < laid->targets.count; i++) {
       if (!has(&converted, laid->targets.items[i])) {
         cost = add(cost, tspec_space_cost(laid->space, laid->layouts[c], laid->targets.items[i]));
-        TSPEC_VEC_PUSH(laying->arena, &converted, laid->targets.items[i]);
+        TSPEC_VEC_PUSH(&work, &converted, laid->targets.items[i]);
       }
     }
     laid->behind[c] = cost;
   }
+  tspec_arena_deinit(&work);
   keep_excess(laid->count, laid->behind);
 }
 

@@ -66,6 +66,7 @@ static void add_layouts(const tspec_laying_t *laying, const tspec_op_t *op,
 // ---- ways of ops ------------------------------------------------------------------------------
 
 typedef struct collect_t {
+  tspec_arena_t *arena;
   tspec_laying_t *laying;
   tspec_laid_op_t *laid;
   int *lies;  // per tensor: complete, as propagated
@@ -89,7 +90,7 @@ static void add_way(collect_t *collect, const tspec_way_t *way, bool kept) {
       return;
     }
   }
-  TSPEC_VEC_PUSH(collect->laying->arena, &collect->ways, (tspec_laid_way_t){way, kept});
+  TSPEC_VEC_PUSH(collect->arena, &collect->ways, (tspec_laid_way_t){way, kept});
 }
 
 static void ask(collect_t *collect, const int *given, bool kept) {
@@ -149,7 +150,7 @@ static void ask_pending(collect_t *collect, int tensor, int layout) {
                               ? linear_over(op, tensor, partials)
                               : TSPEC_LINEAR_NONE;
   for (int alone = 0; alone < 2 && linear != TSPEC_LINEAR_NONE; alone++) {
-    int *given = TSPEC_ARENA_NEW(collect->laying->arena, int, class->ntensors);
+    int *given = TSPEC_ARENA_NEW(collect->arena, int, class->ntensors);
     for (int t = 0; t < class->ntensors; t++) {
       int lies = alone == 1 ? -1 : collect->lies[t];
       bool joins = t >= op->noperands || linear == TSPEC_LINEAR_EACH;
@@ -213,10 +214,12 @@ static void ask_all(collect_t *collect) {
   }
 }
 
-static tspec_laid_ways_t collect_ways(tspec_laying_t *laying, tspec_laid_op_t *laid) {
+static tspec_laid_ways_t collect_ways(tspec_arena_t *arena, tspec_laying_t *laying,
+                                      tspec_laid_op_t *laid) {
   int ntensors = laid->op->noperands + laid->op->nresults;
-  int *all = TSPEC_ARENA_NEW(laying->arena, int, 3 * ntensors);
-  collect_t collect = {.laying = laying,
+  int *all = TSPEC_ARENA_NEW(arena, int, 3 * ntensors);
+  collect_t collect = {.arena = arena,
+                       .laying = laying,
                        .laid = laid,
                        .lies = all,
                        .given = all + ntensors,
@@ -253,10 +256,23 @@ static void spread_op(tspec_laying_t *laying, tspec_laid_op_t *laid) {
     }
     return;
   }
-  tspec_laid_ways_t ways = collect_ways(laying, laid);
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_laid_ways_t ways = collect_ways(&work, laying, laid);
   for (size_t i = 0; i < ways.count; i++) {
     add_layouts(laying, laid->op, &ways.items[i]);
   }
+  tspec_arena_deinit(&work);
+}
+
+static void keep_ways(tspec_laying_t *laying, tspec_laid_op_t *laid) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_laid_ways_t ways = collect_ways(&work, laying, laid);
+  ways.items = tspec_arena_copy(laying->arena, ways.items, sizeof *ways.items * ways.count);
+  ways.capacity = ways.count;
+  laid->ways = ways;
+  tspec_arena_deinit(&work);
 }
 
 void tspec_layouts_spread(tspec_laying_t *laying) {
@@ -280,7 +296,7 @@ void tspec_layouts_spread(tspec_laying_t *laying) {
   }
   for (int i = 0; i < laying->nops; i++) {
     if (laying->ops[i].class != NULL) {
-      laying->ops[i].ways = collect_ways(laying, &laying->ops[i]);
+      keep_ways(laying, &laying->ops[i]);
     }
   }
 }
