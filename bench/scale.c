@@ -1,7 +1,8 @@
 // How compiling grows: bench/transformer.tspec at several depths, on several meshes, from its text
 // to the collectives of each rank (tspecc --report). A row per depth: ops, then CPU seconds for
-// each mesh with a bar of microseconds per op, and peak memory. Straight growth is a bar that stays
-// as long from row to row, and from mesh to mesh.
+// each mesh with a bar of microseconds per op, peak memory of the process, and (bench/memory.h) the
+// bytes per op of the program that comes out "+" the most that a pass needs beyond it, counted in
+// arenas. Straight growth is a bar that stays as long from row to row, and from mesh to mesh.
 //
 //   scale [LAYERS]..       default: 6 24 96 384 1056
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "bench/measure.h"
+#include "bench/memory.h"
 
 enum { MAX_DEPTHS = 16, BAR_MICROSECONDS = 20 };
 
@@ -57,11 +59,14 @@ static bool run_depth(int layers, long ops) {
   printf("%6d %8ld", layers, ops);
   for (int m = 0; m < NMESHES; ++m) {
     bench_process_t process = {0};
-    if (!measure(layers, kMeshes[m], &process)) {
+    bench_memory_t memory;
+    if (!measure(layers, kMeshes[m], &process) ||
+        !bench_measure_memory(layers, kMeshes[m], &memory)) {
       return false;
     }
     double each = process.cpu * 1e6 / (double)ops;
-    printf("  %7.2f s %6.0f MiB ", process.cpu, process.largest_mib);
+    printf("  %7.2f s %6.0f MiB %5.0f+%-5.0f B ", process.cpu, process.largest_mib,
+           bench_memory_program(&memory), bench_memory_beyond(&memory));
     print_bar(each);
     fflush(stdout);
   }
@@ -84,7 +89,7 @@ int main(int argc, char **argv) {
   }
   printf("layers      ops");
   for (int m = 0; m < NMESHES; ++m) {
-    printf("  %-34s", kMeshes[m]);
+    printf("  %-48s", kMeshes[m]);
   }
   printf("\n(a # is %d microseconds per op)\n", BAR_MICROSECONDS);
   for (int i = 0; i < ndepths; ++i) {

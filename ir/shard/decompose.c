@@ -783,9 +783,9 @@ const tspec_sharding_t *tspec_sharding_drop_ones(tspec_arena_t *arena,
   return copy;
 }
 
-tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
-                                      tspec_type_t type, const tspec_sharding_t *from,
-                                      const tspec_sharding_t *to) {
+// The steps, and all that was tried on the way to them, in the arena.
+static tspec_steps_t find_steps(tspec_arena_t *arena, const tspec_mesh_t *mesh, tspec_type_t type,
+                                const tspec_sharding_t *from, const tspec_sharding_t *to) {
   from = tspec_sharding_drop_ones(arena, from);
   to = tspec_sharding_drop_ones(arena, to);
   steps_t steps = {0};
@@ -806,6 +806,28 @@ tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *
     TSPEC_VEC_PUSH(arena, &steps, pending_step(arena, TSPEC_COLLECTIVE_MAKE_PENDING, placed, to));
   }
   return (tspec_steps_t){(int)steps.count, steps.items};
+}
+
+static tspec_steps_t keep_steps(tspec_arena_t *arena, tspec_steps_t steps) {
+  tspec_step_t *items = tspec_arena_copy(arena, steps.items, sizeof *items * (size_t)steps.count);
+  for (int i = 0; i < steps.count; i++) {
+    tspec_step_t *step = &items[i];
+    TSPEC_CHECK(step->windows == NULL);
+    step->axes = tspec_arena_copy(arena, step->axes, sizeof *step->axes * (size_t)step->naxes);
+    step->from = tspec_sharding_copy(arena, step->from);
+    step->to = tspec_sharding_copy(arena, step->to);
+  }
+  return (tspec_steps_t){steps.count, items};
+}
+
+tspec_steps_t tspec_reshard_decompose(tspec_arena_t *arena, const tspec_mesh_t *mesh,
+                                      tspec_type_t type, const tspec_sharding_t *from,
+                                      const tspec_sharding_t *to) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  tspec_steps_t steps = keep_steps(arena, find_steps(&work, mesh, type, from, to));
+  tspec_arena_deinit(&work);
+  return steps;
 }
 
 int64_t tspec_steps_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type, tspec_steps_t steps) {
