@@ -21,13 +21,13 @@ static const char *sharding_text(const writer_t *writer, const tspec_sharding_t 
 }
 
 static const tspec_decision_t *decision_of(const tspec_collective_use_t *use) {
-  return use->op->decided == NULL ? NULL : use->op->decided->decision;
+  return use->op->results[0]->decided == NULL ? NULL : use->op->results[0]->decided->decision;
 }
 
 /// What is converted: its name, or NULL.
 static const char *value_of(const tspec_collective_use_t *use) {
-  if (use->op->decided != NULL && use->op->decided->value != NULL) {
-    return use->op->decided->value;
+  if (use->op->results[0]->decided != NULL && use->op->results[0]->decided->value != NULL) {
+    return use->op->results[0]->decided->value;
   }
   return use->op->operands[0]->name;
 }
@@ -177,12 +177,14 @@ static void put_readers(const writer_t *writer, const tspec_collective_use_t *us
   tspec_buf_puts(writer->buf, count > 1 ? "\n" : "");
 }
 
-static void put_text_use(const writer_t *writer, const tspec_collective_use_t *use) {
+static void put_text_use(const writer_t *writer, const tspec_collective_use_t *use, int nothers) {
   const tspec_op_t *op = use->op;
-  tspec_buf_printf(writer->buf, "  %s over %s, %lld bytes: %s %s -> %s, for '%s' (%s)\n",
+  const char *shared =
+      nothers == 0 ? "" : tspec_arena_printf(writer->arena, ", one call with %d more", nothers);
+  tspec_buf_printf(writer->buf, "  %s over %s, %lld bytes%s: %s %s -> %s, for '%s' (%s)\n",
                    tspec_collective_name(use->kind),
                    tspec_axes_print(writer->arena, writer->mesh, use->axes, use->naxes),
-                   (long long)use->bytes, label_of(writer, use),
+                   (long long)use->bytes, shared, label_of(writer, use),
                    sharding_text(writer, op->operands[0]->sharding),
                    sharding_text(writer, op->results[0]->sharding),
                    op->spelling != NULL ? op->spelling : "return",
@@ -272,7 +274,7 @@ static void put_json_flow(const writer_t *writer, const tspec_collective_use_t *
 }
 
 static void put_json_use(const writer_t *writer, const char *entry,
-                         const tspec_collective_use_t *use) {
+                         const tspec_collective_use_t *use, int call) {
   tspec_buf_t *buf = writer->buf;
   const tspec_op_t *op = use->op;
   tspec_buf_puts(buf, buf->length == 0 ? "\n  {" : ",\n  {");
@@ -286,11 +288,30 @@ static void put_json_use(const writer_t *writer, const char *entry,
     tspec_json_text(buf, "made_by", label_of(writer, use));
   }
   tspec_json_number(buf, "bytes", use->bytes);
+  tspec_json_number(buf, "call", call);
   tspec_json_text(buf, "for", op->spelling);
   tspec_json_text(buf, "line", tspec_range_brief(&writer->driver->sources, op->range));
   put_json_flow(writer, use);
   put_json_candidates(writer, decision_of(use));
   tspec_buf_puts(buf, "}");
+}
+
+/// One of several that share a call, as if it were alone.
+static tspec_collective_use_t use_of(const writer_t *writer, const tspec_collective_use_t *call,
+                                     int index) {
+  if (call->op->nresults == 1) {
+    return *call;
+  }
+  tspec_op_t *op = tspec_arena_copy(writer->arena, call->op, sizeof *op);
+  op->noperands = op->nresults = 1;
+  op->operands = &call->op->operands[index];
+  op->results = &call->op->results[index];
+  op->range = tspec_collective_range(call->op, index);
+  const tspec_decided_t *decided = op->results[0]->decided;
+  op->spelling = decided == NULL || decided->decision == NULL ? NULL : decided->decision->spelling;
+  tspec_collective_use_t use;
+  TSPEC_CHECK(tspec_collective_of(writer->driver->program, op, &use));
+  return use;
 }
 
 void tspec_driver_explain_collectives(tspec_driver_t *driver, tspec_buf_t *buf) {
@@ -304,18 +325,21 @@ void tspec_driver_explain_collectives(tspec_driver_t *driver, tspec_buf_t *buf) 
     int count = tspec_func_collectives(program, func, driver->arena, &uses);
     bool any = false;
     for (int u = 0; u < count; u++) {
-      if (!is_wanted(&writer, &uses[u])) {
-        continue;
+      for (int k = 0; k < uses[u].op->nresults; k++) {
+        tspec_collective_use_t use = use_of(&writer, &uses[u], k);
+        if (!is_wanted(&writer, &use)) {
+          continue;
+        }
+        if (json) {
+          put_json_use(&writer, func->name, &use, u);
+          continue;
+        }
+        if (!any) {
+          tspec_buf_printf(buf, "collectives of %s\n", func->name);
+        }
+        any = true;
+        put_text_use(&writer, &use, uses[u].op->nresults - 1);
       }
-      if (json) {
-        put_json_use(&writer, func->name, &uses[u]);
-        continue;
-      }
-      if (!any) {
-        tspec_buf_printf(buf, "collectives of %s\n", func->name);
-      }
-      any = true;
-      put_text_use(&writer, &uses[u]);
     }
   }
 }

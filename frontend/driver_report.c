@@ -6,27 +6,43 @@
 
 // ---- --report ----
 
+/// One of the tensors that a collective takes, and where it comes from.
+static void put_json_tensor(const tspec_driver_t *driver, const tspec_op_t *op, int index,
+                            tspec_buf_t *buf) {
+  tspec_arena_t *arena = driver->arena;
+  const tspec_mesh_t *mesh = &driver->program->mesh;
+  tspec_buf_puts(buf, "\"type\": ");
+  tspec_json_string(buf, tspec_type_print(arena, op->operands[index]->type));
+  tspec_buf_puts(buf, ", \"from\": ");
+  tspec_json_string(buf, tspec_sharding_print(arena, mesh, op->operands[index]->sharding));
+  tspec_buf_puts(buf, ", \"to\": ");
+  tspec_json_string(buf, tspec_sharding_print(arena, mesh, op->results[index]->sharding));
+  tspec_buf_puts(buf, ", \"line\": ");
+  tspec_json_string(buf, tspec_range_brief(&driver->sources, tspec_collective_range(op, index)));
+}
+
 static void put_json_use(const tspec_driver_t *driver, const tspec_collective_use_t *use,
                          tspec_buf_t *buf) {
   const tspec_program_t *program = driver->program;
-  tspec_arena_t *arena = driver->arena;
   tspec_buf_puts(buf, "{\"kind\": ");
   tspec_json_string(buf, tspec_collective_name(use->kind));
   tspec_buf_puts(buf, ", \"axes\": [");
   for (int i = 0; i < use->naxes; i++) {
     tspec_buf_puts(buf, i > 0 ? ", " : "");
-    tspec_json_string(buf, tspec_axes_print(arena, &program->mesh, &use->axes[i], 1));
+    tspec_json_string(buf, tspec_axes_print(driver->arena, &program->mesh, &use->axes[i], 1));
   }
-  tspec_buf_printf(buf, "], \"bytes\": %lld, \"type\": ", (long long)use->bytes);
-  tspec_json_string(buf, tspec_type_print(arena, use->op->operands[0]->type));
-  tspec_buf_puts(buf, ", \"from\": ");
-  tspec_json_string(buf,
-                    tspec_sharding_print(arena, &program->mesh, use->op->operands[0]->sharding));
-  tspec_buf_puts(buf, ", \"to\": ");
-  tspec_json_string(buf,
-                    tspec_sharding_print(arena, &program->mesh, use->op->results[0]->sharding));
-  tspec_buf_puts(buf, ", \"line\": ");
-  tspec_json_string(buf, tspec_range_brief(&driver->sources, use->op->range));
+  tspec_buf_printf(buf, "], \"bytes\": %lld, ", (long long)use->bytes);
+  if (use->op->nresults == 1) {
+    put_json_tensor(driver, use->op, 0, buf);
+  } else {
+    tspec_buf_puts(buf, "\"tensors\": [");
+    for (int i = 0; i < use->op->nresults; i++) {
+      tspec_buf_puts(buf, i > 0 ? ", {" : "{");
+      put_json_tensor(driver, use->op, i, buf);
+      tspec_buf_puts(buf, "}");
+    }
+    tspec_buf_puts(buf, "]");
+  }
   tspec_buf_puts(buf, ", \"because\": ");
   tspec_json_string(buf, use->op->because);
   tspec_buf_puts(buf, "}");
@@ -88,12 +104,13 @@ void tspec_driver_report(const tspec_driver_t *driver, bool json, tspec_buf_t *b
     int count = tspec_func_collectives(program, program->funcs[i], driver->arena, &uses);
     tspec_buf_printf(buf, "%s\n", program->funcs[i]->name);
     for (int j = 0; j < count; j++) {
-      tspec_buf_printf(
-          buf, "  %-14s over %-12s %12lld bytes  %s%s%s\n", tspec_collective_name(uses[j].kind),
-          tspec_axes_print(driver->arena, &program->mesh, uses[j].axes, uses[j].naxes),
-          (long long)uses[j].bytes, tspec_range_brief(&driver->sources, uses[j].op->range),
-          uses[j].op->because == NULL ? "" : "  ",
-          uses[j].op->because == NULL ? "" : uses[j].op->because);
+      tspec_buf_printf(buf, "  %-14s over %-12s %12lld bytes  %s%s%s\n",
+                       tspec_collective_name(uses[j].kind),
+                       tspec_axes_print(driver->arena, &program->mesh, uses[j].axes, uses[j].naxes),
+                       (long long)uses[j].bytes,
+                       tspec_collective_lines(driver->arena, &driver->sources, uses[j].op),
+                       uses[j].op->because == NULL ? "" : "  ",
+                       uses[j].op->because == NULL ? "" : uses[j].op->because);
     }
     put_totals(uses, count, buf);
   }

@@ -142,7 +142,7 @@ typedef struct tspec_op_rules_t {
 typedef struct tspec_op_info_t {
   const char *name; ///< spelling in the dialect: "tspec.NAME"
   int noperands;    ///< -1: any number
-  int nresults;     ///< -1: any number
+  int nresults;     ///< -1: any number; with an `infer`, one per operand
   const tspec_op_rules_t *rules;
 } tspec_op_info_t;
 

@@ -172,7 +172,7 @@ static const tspec_type_t *result_types(tspec_arena_t *arena, const tspec_op_bui
   if (!tspec_op_check_form(&view, diag)) {
     return NULL;
   }
-  if (build->result_types != NULL || op->nresults == 0) {
+  if (build->result_types != NULL) {
     return build->result_types;
   }
   TSPEC_CHECK(rules->infer != NULL, "op '%s' needs result types", tspec_op_info(build->kind)->name);
@@ -181,12 +181,14 @@ static const tspec_type_t *result_types(tspec_arena_t *arena, const tspec_op_bui
 }
 
 /// The results of a new op, which are not there yet: a view of it has none. False after reporting.
+/// `one_each`: one per operand, of which there must be some.
 static bool make_results(tspec_arena_t *arena, const tspec_op_build_t *build, tspec_op_t *op,
-                         tspec_diag_t *diag) {
+                         bool one_each, tspec_diag_t *diag) {
   tspec_arena_t work;
   tspec_arena_init(&work);
-  const tspec_type_t *types = op->nresults == 0 ? NULL : result_types(&work, build, op, diag);
-  bool ok = op->nresults == 0 || types != NULL;
+  bool none = op->nresults == 0 && !one_each;
+  const tspec_type_t *types = none ? NULL : result_types(&work, build, op, diag);
+  bool ok = none || types != NULL;
   for (int i = 0; ok && i < op->nresults; i++) {
     ok = tspec_type_fits(types[i]);
     if (!ok) {
@@ -205,7 +207,7 @@ static bool make_results(tspec_arena_t *arena, const tspec_op_build_t *build, ts
 tspec_op_t *tspec_op_create(tspec_program_t *program, tspec_func_t *func, tspec_op_t *before,
                             const tspec_op_build_t *build, tspec_diag_t *diag) {
   tspec_arena_t *arena = program->arena;
-  int fixed = tspec_op_info(build->kind)->nresults;
+  const tspec_op_info_t *info = tspec_op_info(build->kind);
   tspec_op_t *op = TSPEC_ARENA_NEW(arena, tspec_op_t, 1);
   op->kind = build->kind;
   op->noperands = build->noperands;
@@ -216,14 +218,21 @@ tspec_op_t *tspec_op_create(tspec_program_t *program, tspec_func_t *func, tspec_
   op->range = build->range;
   op->spelling = copy_string(arena, build->spelling);
   op->because = copy_string(arena, build->because);
-  int nresults = fixed >= 0 ? fixed : build->nresults;
+  bool one_each = info->nresults < 0 && info->rules->infer != NULL;
+  int nresults = one_each             ? build->noperands
+                 : info->nresults < 0 ? build->nresults
+                                      : info->nresults;
   op->results = TSPEC_ARENA_NEW(arena, tspec_value_t *, nresults);
   op->nresults = nresults;
-  if (!make_results(arena, build, op, diag)) {
+  if (!make_results(arena, build, op, one_each, diag)) {
     return NULL;
   }
   link_before(func, op, before);
   return op;
+}
+
+void tspec_op_insert(tspec_func_t *func, tspec_op_t *op, tspec_op_t *before) {
+  link_before(func, op, before);
 }
 
 void tspec_op_remove(tspec_func_t *func, tspec_op_t *op) {

@@ -34,13 +34,16 @@ typedef struct tspec_op_t tspec_op_t;
 typedef struct tspec_value_t {
   int id;            ///< dense within the function after tspec_func_number; else as made
   tspec_type_t type; ///< the whole tensor, at every level
-  const tspec_sharding_t *sharding;  ///< NULL: nothing said. From `sharded` on: closed, never NULL
-  const char *name;                  ///< path of the let, param or input ("blocks/mlp/h"), or NULL
-  tspec_op_t *def;                   ///< NULL: an argument
-  int index;                         ///< which result, or which argument
-  tspec_range_t range;               ///< where it is declared or computed
-  int64_t offset_bytes;              ///< in the arena (kernels level, after plan-memory); else -1
-  struct tspec_value_t *replaced_by; ///< set while a pass replaces values (passes/steps.h)
+  const tspec_sharding_t *sharding; ///< NULL: nothing said. From `sharded` on: closed, never NULL
+  const char *name;                 ///< path of the let, param or input ("blocks/mlp/h"), or NULL
+  tspec_op_t *def;                  ///< NULL: an argument
+  int index;                        ///< which result, or which argument
+  tspec_range_t range;              ///< where it is declared or computed
+  int64_t offset_bytes;             ///< in the arena (kernels level, after plan-memory); else -1
+  const struct tspec_decided_t *decided; ///< of what conversions and collectives give, where
+                                         ///< --explain asks: what it is for
+                                         ///< (passes/decisions.h); else NULL
+  struct tspec_value_t *replaced_by;     ///< set while a pass replaces values (passes/steps.h)
 } tspec_value_t;
 
 struct tspec_op_t {
@@ -54,8 +57,6 @@ struct tspec_op_t {
   tspec_range_t range;
   const char *spelling; ///< what the user wrote ("@", "mean"), or NULL
   const char *because; ///< for ops that the compiler made: "all_reduce for 'dot'"; NULL: the user's
-  const struct tspec_decided_t *decided; ///< of conversions and collectives, where --explain asks:
-                                         ///< what they are for (passes/decisions.h); else NULL
   tspec_op_t *prev, *next;
   void *foreign_attrs; ///< attributes of others, kept over export and import (MlirAttribute
                        ///< dictionary), or NULL
@@ -176,7 +177,7 @@ typedef struct tspec_op_build_t {
   tspec_value_t *const *operands;
   int nattrs;
   const tspec_attr_t *attrs;        ///< copied
-  int nresults;                     ///< only for ops of any number of results
+  int nresults;                     ///< only for ops of any number of results without an `infer`
   const tspec_type_t *result_types; ///< NULL: from the op's `infer`
   tspec_range_t range;
   const char *spelling;
@@ -187,7 +188,9 @@ typedef struct tspec_op_build_t {
 /// `infer` refuses.
 tspec_op_t *tspec_op_create(tspec_program_t *program, tspec_func_t *func, tspec_op_t *before,
                             const tspec_op_build_t *build, tspec_diag_t *diag);
-/// Takes an op out; nothing may read its results.
+/// Puts an op that was taken out back in, before `before` (NULL: at the end).
+void tspec_op_insert(tspec_func_t *func, tspec_op_t *op, tspec_op_t *before);
+/// Takes an op out; nothing may read its results, unless it is put back.
 void tspec_op_remove(tspec_func_t *func, tspec_op_t *op);
 /// Every read of `from` (operands and function results) becomes a read of `to`, but not in `except`
 /// (may be NULL).

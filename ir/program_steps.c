@@ -15,14 +15,14 @@ bool tspec_op_has_parts(const tspec_op_t *op) {
   return is_collective(op) && tspec_op_get_attr(op, "shape") != NULL;
 }
 
-tspec_step_t tspec_step_of_op(const tspec_op_t *op) {
+tspec_step_t tspec_step_of_op(const tspec_op_t *op, int index) {
   const tspec_attr_t *axes = tspec_op_get_attr(op, "axes");
   const tspec_attr_t *kind = tspec_op_get_attr(op, "kind");
   tspec_step_t step = {.reduce = kind == NULL ? TSPEC_REDUCE_SUM : kind->reduce,
                        .naxes = (int)axes->count,
                        .axes = axes->axes,
-                       .from = op->operands[0]->sharding,
-                       .to = op->results[0]->sharding,
+                       .from = op->operands[index]->sharding,
+                       .to = op->results[op->nresults == 1 ? 0 : index]->sharding,
                        .src_dim = -1,
                        .dst_dim = -1};
   for (int i = 0; i <= TSPEC_COLLECTIVE_MAKE_PENDING; i++) {
@@ -117,7 +117,7 @@ tspec_step_t *tspec_op_parts(const tspec_op_t *op, const tspec_mesh_t *mesh, tsp
   tspec_step_t *steps = TSPEC_ARENA_NEW(arena, tspec_step_t, op->noperands);
   tspec_step_t base = {.to = op->results[0]->sharding, .src_dim = -1, .dst_dim = -1};
   if (is_collective(op)) {
-    base = tspec_step_of_op(op);
+    base = tspec_step_of_op(op, 0);
   }
   for (int k = 0; k < op->noperands; k++) {
     steps[k] = base;
@@ -136,8 +136,11 @@ int64_t tspec_op_cost_bytes(const tspec_mesh_t *mesh, const tspec_op_t *op) {
   const tspec_step_t *parts = tspec_op_parts(op, mesh, &work);
   int64_t bytes = 0;
   if (parts == NULL) {
-    tspec_step_t step = tspec_step_of_op(op);
-    bytes = tspec_step_cost_bytes(mesh, op->operands[0]->type, &step);
+    tspec_step_t *steps = TSPEC_ARENA_NEW(&work, tspec_step_t, op->noperands);
+    for (int k = 0; k < op->noperands; k++) {
+      steps[k] = tspec_step_of_op(op, k);
+    }
+    bytes = tspec_steps_combined_cost_bytes(mesh, op->noperands, operand_types(op, &work), steps);
   } else if (parts[0].kind != TSPEC_COLLECTIVE_ALL_SLICE) {
     bytes = tspec_steps_joint_cost_bytes(mesh, op->noperands, operand_types(op, &work), parts);
   }

@@ -10,8 +10,8 @@
 bool tspec_op_is_step(const tspec_op_t *op);
 /// True for a collective that puts parts of its operands into its result.
 bool tspec_op_has_parts(const tspec_op_t *op);
-/// Such an op as a step from its first operand, without windows; pointers are the op's.
-tspec_step_t tspec_step_of_op(const tspec_op_t *op);
+/// What such an op does with operand `index`, without windows; pointers are the op's.
+tspec_step_t tspec_step_of_op(const tspec_op_t *op, int index);
 
 /// What makes the op of such a step on `value`, without windows: its result's sharding is to be
 /// `step->to`. No place in the source; arrays lie in `arena`, axes are the step's.
@@ -34,7 +34,8 @@ void tspec_steps_find_form(const tspec_mesh_t *mesh, int count, const tspec_type
 /// looked at than types, attributes and shardings. NULL if the op is neither. In `arena`.
 tspec_step_t *tspec_op_parts(const tspec_op_t *op, const tspec_mesh_t *mesh, tspec_arena_t *arena);
 
-/// Bytes that the busiest rank sends (cost.h) in a step, or in one that the op becomes.
+/// Bytes that the busiest rank sends (cost.h) in all steps of a collective, or of one that the op
+/// becomes.
 int64_t tspec_op_cost_bytes(const tspec_mesh_t *mesh, const tspec_op_t *op);
 
 #endif

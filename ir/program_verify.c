@@ -119,8 +119,11 @@ static bool belongs_to_level(const tspec_op_t *op, tspec_level_t level) {
 /// Result types are those that `infer` gives. False if the op cannot be looked at further.
 static bool check_types(tspec_verifier_t *verifier, const tspec_op_t *op) {
   const tspec_op_info_t *info = tspec_op_info(op->kind);
-  if (info->nresults >= 0 && op->nresults != info->nresults) {
-    tspec_verifier_fail(verifier, "it has %d results, wanted %d", op->nresults, info->nresults);
+  int wanted = info->nresults >= 0          ? info->nresults
+               : info->rules->infer != NULL ? op->noperands
+                                            : op->nresults;
+  if (op->nresults != wanted) {
+    tspec_verifier_fail(verifier, "it has %d results, wanted %d", op->nresults, wanted);
     return false;
   }
   tspec_op_view_t view = tspec_op_view(op, &verifier->scratch);

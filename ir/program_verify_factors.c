@@ -418,17 +418,18 @@ static void check_step(tspec_verifier_t *verifier, const tspec_op_t *op, int ope
     wrong = "a rank needs elements that no rank along these axes holds";
   }
   if (wrong != NULL) {
-    tspec_verifier_fail(verifier, "over %s it cannot turn %s into %s: %s",
-                        tspec_verifier_axes(verifier, step->axes, step->naxes),
-                        tspec_verifier_value(verifier, value),
-                        tspec_verifier_value(verifier, op->results[0]), wrong);
+    tspec_verifier_fail(
+        verifier, "over %s it cannot turn %s into %s: %s",
+        tspec_verifier_axes(verifier, step->axes, step->naxes),
+        tspec_verifier_value(verifier, value),
+        tspec_verifier_value(verifier, op->results[op->nresults == 1 ? 0 : operand]), wrong);
   }
 }
 
 void tspec_verify_collective(tspec_verifier_t *verifier, const tspec_op_t *op) {
   const tspec_step_t *parts = tspec_op_parts(op, &verifier->program->mesh, &verifier->scratch);
-  tspec_step_t step = tspec_step_of_op(op);
   for (int k = 0; k < op->noperands; k++) {
+    tspec_step_t step = tspec_step_of_op(op, k);
     check_step(verifier, op, k, parts != NULL ? &parts[k] : &step);
   }
 }

@@ -48,6 +48,28 @@ int tspec_func_collectives(const tspec_program_t *program, const tspec_func_t *f
   return (int)uses.count;
 }
 
+tspec_range_t tspec_collective_range(const tspec_op_t *op, int index) {
+  const tspec_value_t *result = op->results[op->nresults == 1 ? 0 : index];
+  return op->nresults == 1 || result->range.file == 0 ? op->range : result->range;
+}
+
+const char *tspec_collective_lines(tspec_arena_t *arena, const tspec_sources_t *sources,
+                                   const tspec_op_t *op) {
+  tspec_names_t lines = {0};
+  for (int i = 0; i < op->nresults; i++) {
+    const char *line = tspec_range_brief(sources, tspec_collective_range(op, i));
+    tspec_names_set(arena, &lines, line, (void *)(uintptr_t)op);
+  }
+  const char *text = lines.count == 0 ? "" : lines.entries[0].name;
+  for (size_t i = 1; i < lines.count && i < TSPEC_COLLECTIVE_MAX_LINES; i++) {
+    text = tspec_arena_printf(arena, "%s, %s", text, lines.entries[i].name);
+  }
+  return lines.count <= TSPEC_COLLECTIVE_MAX_LINES
+             ? text
+             : tspec_arena_printf(arena, "%s and %zu more", text,
+                                  lines.count - TSPEC_COLLECTIVE_MAX_LINES);
+}
+
 const char *tspec_collective_print(tspec_arena_t *arena, const tspec_program_t *program,
                                    const tspec_sources_t *sources,
                                    const tspec_collective_use_t *use) {
@@ -55,5 +77,5 @@ const char *tspec_collective_print(tspec_arena_t *arena, const tspec_program_t *
       arena, "%s over %s, %lld bytes%s%s (%s)", tspec_collective_name(use->kind),
       tspec_axes_print(arena, &program->mesh, use->axes, use->naxes), (long long)use->bytes,
       use->op->because == NULL ? "" : ", ", use->op->because == NULL ? "" : use->op->because,
-      tspec_range_brief(sources, use->op->range));
+      tspec_collective_lines(arena, sources, use->op));
 }

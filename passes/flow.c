@@ -73,16 +73,26 @@ static void add_place(tspec_flow_t *flow, ops_t *ops, const tspec_op_t *op) {
   TSPEC_VEC_PUSH(flow->arena, ops, op);
 }
 
+/// What a reader of the value gives: of a call the result of its place.
+static const tspec_value_t *made_of(const tspec_op_t *reader, const tspec_value_t *value) {
+  int place = 0;
+  for (int i = 0; i < reader->noperands && reader->nresults == reader->noperands; i++) {
+    place = reader->operands[i] == value ? i : place;
+  }
+  return reader->results[place];
+}
+
 int tspec_flow_readers(tspec_flow_t *flow, const tspec_op_t *op,
                        const tspec_op_t *const **out_readers) {
-  ops_t readers = {0}, parts = {0};
-  TSPEC_VEC_PUSH(flow->arena, &parts, op);
+  ops_t readers = {0};
+  TSPEC_VEC(const tspec_value_t *) parts = {0};
+  TSPEC_VEC_PUSH(flow->arena, &parts, op->results[0]);
   for (size_t p = 0; p < parts.count; p++) {
-    int i = flow->first[parts.items[p]->results[0]->id];
-    for (; i >= 0; i = flow->readers.items[i].next) {
+    for (int i = flow->first[parts.items[p]->id]; i >= 0; i = flow->readers.items[i].next) {
       const tspec_op_t *reader = flow->readers.items[i].op;
-      if (reader != NULL && op->decided != NULL && reader->decided == op->decided) {
-        TSPEC_VEC_PUSH(flow->arena, &parts, reader);
+      const tspec_value_t *part = reader == NULL ? NULL : made_of(reader, parts.items[p]);
+      if (part != NULL && part->decided != NULL && part->decided == op->results[0]->decided) {
+        TSPEC_VEC_PUSH(flow->arena, &parts, part);
       } else {
         add_place(flow, &readers, reader);
       }

@@ -156,6 +156,17 @@ static void read_outside(fuse_t *f, const tspec_value_t *value, int height) {
   }
 }
 
+/// True if nothing reads a result of the op.
+static bool is_dead(fuse_t *f, const tspec_op_t *op) {
+  for (int i = 0; i < op->nresults; i++) {
+    const value_state_t *state = state_of(f, op->results[i]);
+    if (state->outside || state->demands.count > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// The height of the highest step that reads the value, leaving out one kernel.
 static int readers_height(fuse_t *f, const value_state_t *state, int except) {
   int height = state->outside ? state->height : 0;
@@ -297,18 +308,28 @@ static bool can_absorb(const fuse_t *f, const tspec_op_t *op, const value_state_
   return kernel->nops < MAX_OPS && !recomputes(kernel, demand->coords, op->results[0]->type.rank);
 }
 
-static void decide(fuse_t *f, tspec_op_t *op) {
-  value_state_t *state = state_of(f, op->results[0]);
-  if (!state->outside && state->demands.count == 0) {
-    return; // nothing reads it
-  }
-  if (is_outside(op) || (op->kind == TSPEC_OP_reshape && state->outside)) {
+/// The op stays a step of its own.
+static void keep_step(fuse_t *f, const tspec_op_t *op) {
+  int height = 0;
+  for (int i = 0; i < op->nresults; i++) {
+    value_state_t *state = state_of(f, op->results[i]);
     state->stored = true;
     state->kernel = -1;
-    int height = 1 + readers_height(f, state, -1);
-    for (int i = 0; i < op->noperands; i++) {
-      read_outside(f, op->operands[i], height);
-    }
+    int readers = readers_height(f, state, -1);
+    height = readers > height ? readers : height;
+  }
+  for (int i = 0; i < op->noperands; i++) {
+    read_outside(f, op->operands[i], 1 + height);
+  }
+}
+
+static void decide(fuse_t *f, tspec_op_t *op) {
+  if (is_dead(f, op)) {
+    return;
+  }
+  const value_state_t *state = state_of(f, op->results[0]);
+  if (is_outside(op) || (op->kind == TSPEC_OP_reshape && state->outside)) {
+    keep_step(f, op);
     return;
   }
   if (is_reduction(op)) {

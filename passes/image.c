@@ -280,10 +280,12 @@ static void put_step(entry_writer_t *e, const tspec_op_t *op) {
   } else {
     put_collective(e, op, &step);
   }
+  bool is_collective = step.kind == TSPEC_IMAGE_COLLECTIVE;
   step.buffers = put_span(w, buffers, (size_t)count, sizeof *buffers);
   step.what = put_string(w, step_name(op));
   if (w->sources != NULL) {
-    step.where = put_string(w, tspec_range_brief(w->sources, op->range));
+    step.where = put_string(w, is_collective ? tspec_collective_lines(w->arena, w->sources, op)
+                                             : tspec_range_brief(w->sources, op->range));
   }
   TSPEC_VEC_PUSH(w->arena, &e->steps, step);
 }

@@ -1,7 +1,9 @@
 // Cleans up collectives: equal ones of one value are one, what leads back to a value is that value,
 // chains that cost less in another form take that (an all_reduce that is only sliced becomes a
-// reduce_scatter), what nothing reads goes. Source: `propagation.md` 3.4 (Shardy).
+// reduce_scatter), what nothing reads goes, small ones share a call. Source: `propagation.md` 3.4
+// (Shardy).
 #include "ir/shard/axes.h"
+#include "passes/combine.h"
 #include "passes/pass.h"
 #include "passes/steps.h"
 #include "passes/wire.h"
@@ -80,7 +82,7 @@ static chain_t find_chain(const tspec_op_t *end, const int *nreads) {
 static int64_t chain_cost(const tspec_mesh_t *mesh, const chain_t *chain, const tspec_op_t *end) {
   int64_t cost = 0;
   for (int i = 0; i < chain->length; i++) {
-    tspec_step_t step = tspec_step_of_op(end);
+    tspec_step_t step = tspec_step_of_op(end, 0);
     cost += tspec_step_cost_bytes(mesh, chain->start->type, &step);
     end = end->operands[0]->def;
   }
@@ -89,7 +91,7 @@ static int64_t chain_cost(const tspec_mesh_t *mesh, const chain_t *chain, const 
 
 // True if the op does that step; both turn the same value into the same.
 static bool is_step(const tspec_op_t *op, const tspec_step_t *step) {
-  tspec_step_t own = tspec_step_of_op(op);
+  tspec_step_t own = tspec_step_of_op(op, 0);
   return own.kind == step->kind && own.reduce == step->reduce &&
          tspec_axes_equal(own.axes, own.naxes, step->axes, step->naxes);
 }
@@ -143,11 +145,26 @@ static void shorten_chains(tspec_pass_run_t *run, tspec_func_t *func) {
   tspec_func_remove_dead(func);
 }
 
+// True if the pass has been here. Chains that end in a call, and what members left behind, are not
+// to be looked at again: what was weighed as a whole is no longer there.
+static bool has_calls(const tspec_func_t *func) {
+  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
+    if (tspec_op_is_step(op) && op->nresults > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool tspec_pass_optimize_collectives(tspec_pass_run_t *run) {
   for (int i = 0; i < run->program->nfuncs; i++) {
-    share_equal(run, run->program->funcs[i]);
-    shorten_chains(run, run->program->funcs[i]);
-    share_equal(run, run->program->funcs[i]);
+    tspec_func_t *func = run->program->funcs[i];
+    if (!has_calls(func)) {
+      share_equal(run, func);
+      shorten_chains(run, func);
+      share_equal(run, func);
+      tspec_combine_collectives(run, func);
+    }
   }
   return true;
 }

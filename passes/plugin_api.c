@@ -164,17 +164,18 @@ int64_t tspec_plugin_collective_bytes(tspec_plugin_run_t *run, MlirOperation op)
   tspec_op_kind_t kind = tspec_op_find(tspec_plugin_op_name(run, op));
   if (kind == TSPEC_OP_COUNT ||
       (tspec_op_info(kind)->rules->traits & TSPEC_TRAIT_COLLECTIVE) == 0 ||
-      mlirOperationGetNumOperands(op) < 1 || mlirOperationGetNumResults(op) != 1) {
+      mlirOperationGetNumOperands(op) < 1 || mlirOperationGetNumResults(op) < 1) {
     return -1;
   }
-  tspec_value_t *result = NULL;
   tspec_op_t stand_in = {.kind = kind, // what tspec_collective_of looks at
                          .noperands = (int)mlirOperationGetNumOperands(op),
-                         .nresults = 1,
-                         .results = &result};
+                         .nresults = (int)mlirOperationGetNumResults(op)};
+  stand_in.results = TSPEC_ARENA_NEW(run->arena, tspec_value_t *, stand_in.nresults);
   stand_in.operands = TSPEC_ARENA_NEW(run->arena, tspec_value_t *, stand_in.noperands);
-  bool ok =
-      read_attrs(run, op, &stand_in) && read_value(run, mlirOperationGetResult(op, 0), &result);
+  bool ok = read_attrs(run, op, &stand_in);
+  for (int i = 0; ok && i < stand_in.nresults; i++) {
+    ok = read_value(run, mlirOperationGetResult(op, i), &stand_in.results[i]);
+  }
   for (int i = 0; ok && i < stand_in.noperands; i++) {
     ok = read_value(run, mlirOperationGetOperand(op, i), &stand_in.operands[i]);
   }

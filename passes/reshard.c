@@ -89,7 +89,7 @@ static tspec_value_t *convert(reshard_t *pass, tspec_value_t *value, const tspec
       pass->run->diag);
   tspec_arena_deinit(&work);
   TSPEC_CHECK(op != NULL);
-  op->decided = decided(pass, value, reason);
+  op->results[0]->decided = decided(pass, value, reason);
   op->results[0]->sharding = wanted;
   note_value(pass, op->results[0]);
   TSPEC_VEC_PUSH(pass->run->scratch, &pass->converted,
@@ -211,7 +211,7 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
     split_tensors(pass, op, NULL, shardings, &work); // what stood to the vote
     pass->decision = tspec_decision_of_vote(pass->arena, pass->wire, op, &choose, wanted, &choice);
   }
-  op->decided = rules->windows != NULL ? decided(pass, op->results[0], op) : NULL;
+  op->results[0]->decided = rules->windows != NULL ? decided(pass, op->results[0], op) : NULL;
   lint_unsplit(pass, op, &choice);
   for (int i = 0; i < op->noperands; i++) {
     op->operands[i] = convert(pass, op->operands[i], choice.tensors[i], op, op);

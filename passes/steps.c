@@ -9,7 +9,7 @@ static tspec_op_t *emit(tspec_pass_run_t *run, tspec_func_t *func, tspec_op_t *r
   build.because = tspec_arena_printf(run->scratch, "%s for '%s'", name, build.spelling);
   tspec_op_t *op = tspec_op_create(run->program, func, reason, &build, run->diag);
   TSPEC_CHECK(op != NULL);
-  op->decided = reason->decided;
+  op->results[0]->decided = reason->results[0]->decided;
   op->results[0]->sharding = tspec_program_sharding(run->program, step->to);
   op->results[0]->range = reason->results[0]->range;
   return op;

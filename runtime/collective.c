@@ -39,18 +39,40 @@ static void copy_local(const tspec_rt_collective_t *plan, const void *from, void
   }
 }
 
+static void pack_sends(const tspec_rt_collective_t *plan, const void *from, void *scratch) {
+  for (int i = 0; i < plan->nsends; ++i) {
+    const tspec_rt_transfer_t *send = &plan->sends[i];
+    if (send->scratch_offset >= 0) {
+      tspec_rt_copy_execute(&send->copy, from, at(scratch, send->scratch_offset));
+    }
+  }
+}
+
+// Puts what was received into its place.
+static void unpack_recvs(const tspec_rt_collective_t *plan, const void *from, void *to,
+                         void *scratch) {
+  for (int i = 0; i < plan->nrecvs; ++i) {
+    const tspec_rt_transfer_t *recv = &plan->recvs[i];
+    if (recv->scratch_offset >= 0) {
+      tspec_rt_copy_execute(&recv->copy, at(scratch, recv->scratch_offset),
+                            recv_target(plan, recv, to, scratch));
+    }
+  }
+  if (plan->nparts > 1) {
+    combine_parts(plan, from, to, scratch);
+  }
+}
+
 static tspec_rt_status_t run_exchange(const tspec_rt_collective_t *plan, const void *from, void *to,
                                       void *scratch) {
   tspec_comm_part_t *sends = plan->messages;
   tspec_comm_part_t *recvs = plan->messages + plan->nsends;
+  pack_sends(plan, from, scratch);
   for (int i = 0; i < plan->nsends; ++i) {
     const tspec_rt_transfer_t *send = &plan->sends[i];
     // the interface has one kind of message; what is sent is only read
-    char *memory = (char *)(uintptr_t)from + send->copy.from_offset;
-    if (send->scratch_offset >= 0) {
-      memory = at(scratch, send->scratch_offset);
-      tspec_rt_copy_execute(&send->copy, from, memory);
-    }
+    char *memory = send->scratch_offset >= 0 ? at(scratch, send->scratch_offset)
+                                             : (char *)(uintptr_t)from + send->copy.from_offset;
     sends[i] = (tspec_comm_part_t){send->peer, memory, send->bytes};
   }
   for (int i = 0; i < plan->nrecvs; ++i) {
@@ -65,15 +87,7 @@ static tspec_rt_status_t run_exchange(const tspec_rt_collective_t *plan, const v
     TSPEC_RT_TRY(plan->spec.group->comm->ops->exchange(plan->spec.group, sends, plan->nsends, recvs,
                                                        plan->nrecvs));
   }
-  for (int i = 0; i < plan->nrecvs; ++i) {
-    const tspec_rt_transfer_t *recv = &plan->recvs[i];
-    if (recv->scratch_offset >= 0) {
-      tspec_rt_copy_execute(&recv->copy, recvs[i].memory, recv_target(plan, recv, to, scratch));
-    }
-  }
-  if (plan->nparts > 1) {
-    combine_parts(plan, from, to, scratch);
-  }
+  unpack_recvs(plan, from, to, scratch);
   return TSPEC_RT_OK;
 }
 
@@ -164,4 +178,85 @@ tspec_rt_status_t tspec_rt_collective_run(const tspec_rt_collective_t *plan, con
     return run_scatter_gather(plan, from, to, scratch);
   }
   return TSPEC_RT_COMM;
+}
+
+// ---- several at once ----------------------------------------------------------------------------
+
+static tspec_rt_status_t run_joint_reduce(const tspec_rt_joint_t *joint, void *const *from,
+                                          void *const *to, void *scratch) {
+  char *packed = at(scratch, joint->packed);
+  char *place = packed;
+  for (int i = 0; i < joint->count; ++i) {
+    int64_t bytes = joint->plans[i].spec.from->bytes;
+    memcpy(place, from[i], (size_t)bytes);
+    place += bytes;
+  }
+  TSPEC_RT_TRY(
+      tspec_rt_collective_run(joint->whole, packed, packed, at(scratch, joint->whole_scratch)));
+  place = packed;
+  for (int i = 0; i < joint->count; ++i) {
+    int64_t bytes = joint->plans[i].spec.to->bytes;
+    memcpy(to[i], place, (size_t)bytes);
+    place += bytes;
+  }
+  return TSPEC_RT_OK;
+}
+
+static tspec_rt_status_t run_joint_gather(const tspec_rt_joint_t *joint, void *const *from,
+                                          void *const *to, void *scratch) {
+  tspec_comm_group_t *group = joint->plans[0].spec.group;
+  char *all = at(scratch, joint->packed);
+  char *mine = all + joint->gather_offsets[group->index];
+  char *place = mine;
+  for (int i = 0; i < joint->count; ++i) {
+    int64_t bytes = joint->plans[i].gather_bytes[group->index];
+    memcpy(place, from[i], (size_t)bytes);
+    place += bytes;
+  }
+  TSPEC_RT_TRY(
+      group->comm->ops->allgather(group, mine, all, joint->gather_bytes, joint->gather_offsets));
+  for (int m = 0; m < group->size; ++m) {
+    place = all + joint->gather_offsets[m];
+    for (int i = 0; i < joint->count; ++i) {
+      tspec_rt_copy_execute(&joint->plans[i].recvs[m].copy, place, to[i]);
+      place += joint->plans[i].gather_bytes[m];
+    }
+  }
+  return TSPEC_RT_OK;
+}
+
+static tspec_rt_status_t run_joint_exchange(const tspec_rt_joint_t *joint, void *const *from,
+                                            void *const *to, void *scratch) {
+  for (int i = 0; i < joint->count; ++i) {
+    pack_sends(&joint->plans[i], from[i], scratch);
+    copy_local(&joint->plans[i], from[i], to[i], scratch);
+  }
+  for (int i = 0; i < joint->nsends + joint->nrecvs; ++i) {
+    const tspec_rt_joint_message_t *place = &joint->places[i];
+    joint->messages[i] = (tspec_comm_part_t){place->peer, at(scratch, place->offset), place->bytes};
+  }
+  tspec_comm_group_t *group = joint->plans[0].spec.group;
+  TSPEC_RT_TRY(group->comm->ops->exchange(group, joint->messages, joint->nsends,
+                                          joint->messages + joint->nsends, joint->nrecvs));
+  for (int i = 0; i < joint->count; ++i) {
+    unpack_recvs(&joint->plans[i], from[i], to[i], scratch);
+  }
+  return TSPEC_RT_OK;
+}
+
+tspec_rt_status_t tspec_rt_joint_run(const tspec_rt_joint_t *joint, void *const *from,
+                                     void *const *to, void *scratch) {
+  if (joint->method == TSPEC_RT_METHOD_REDUCE) {
+    return run_joint_reduce(joint, from, to, scratch);
+  }
+  if (joint->method == TSPEC_RT_METHOD_GATHER) {
+    return run_joint_gather(joint, from, to, scratch);
+  }
+  if (joint->method == TSPEC_RT_METHOD_EXCHANGE) {
+    return run_joint_exchange(joint, from, to, scratch);
+  }
+  for (int i = 0; i < joint->count; ++i) {
+    copy_local(&joint->plans[i], from[i], to[i], scratch);
+  }
+  return TSPEC_RT_OK;
 }

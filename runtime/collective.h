@@ -20,6 +20,7 @@ typedef struct tspec_rt_collective_spec_t {
   const tspec_image_window_t
       *windows;       ///< per dim, what `to` shows of `from`; NULL: the same tensor
   bool deterministic; ///< sums in rank order, whatever the backend would choose
+  bool exchanges;     ///< by messages between members, though an allgather would do
 } tspec_rt_collective_spec_t;
 
 /// Elements that go to or come from one member.
@@ -80,5 +81,43 @@ tspec_rt_status_t tspec_rt_collective_plan(const tspec_rt_mesh_t *mesh, int rank
 /// Ranks: collective over the group.
 tspec_rt_status_t tspec_rt_collective_run(const tspec_rt_collective_t *plan, const void *from,
                                           void *to, void *scratch);
+
+/// What goes to or comes from one member in a joint exchange.
+typedef struct tspec_rt_joint_message_t {
+  int peer;       ///< index in the group
+  int64_t offset; ///< in scratch
+  int64_t bytes;
+} tspec_rt_joint_message_t;
+
+/// Several collectives of one kind over one group, carried out in one call.
+typedef struct tspec_rt_joint_t {
+  int count;                               ///< at least 1
+  const tspec_rt_collective_spec_t *specs; ///< of each, without windows; borrowed
+  tspec_rt_method_t method;                ///< LOCAL, EXCHANGE, GATHER or REDUCE
+  tspec_rt_collective_t *plans; ///< of each by itself; EXCHANGE: with places in the joint scratch
+  int64_t sent_bytes;           ///< by this rank, payloads added up before fractions are rounded
+  int64_t scratch_bytes;        ///< needed by tspec_rt_joint_run
+  int64_t packed;               ///< REDUCE, GATHER: where blocks lie side by side
+  tspec_rt_collective_t *whole; ///< REDUCE: of all elements as one tensor
+  int64_t whole_scratch;        ///< REDUCE: what that one needs
+  int64_t *gather_bytes;        ///< GATHER: per member
+  int64_t *gather_offsets;      ///< GATHER: per member
+  int nsends, nrecvs;
+  tspec_rt_joint_message_t *places; ///< EXCHANGE: nsends, then nrecvs
+  tspec_comm_part_t *messages;      ///< EXCHANGE: room for the run
+} tspec_rt_joint_t;
+
+/// Plans what joint->specs say: all_reduces of one dtype and reduction, all_gathers or
+/// reduce_scatters, all with the same group. Fills in the rest, which was zero. Sums are in the
+/// order that each by itself would have if that is rank order. Ownership and errors: as
+/// tspec_rt_collective_plan. Ranks: local.
+tspec_rt_status_t tspec_rt_joint_plan(const tspec_rt_mesh_t *mesh, int rank, tspec_rt_pool_t *pool,
+                                      tspec_rt_error_t *error, tspec_rt_joint_t *joint);
+
+/// Does all of them. From blocks `from[i]` to blocks `to[i]`, which overlap nothing, but may be
+/// from[i] for an all_reduce. Scratch and errors: as tspec_rt_collective_run. Ranks: collective
+/// over the group.
+tspec_rt_status_t tspec_rt_joint_run(const tspec_rt_joint_t *joint, void *const *from,
+                                     void *const *to, void *scratch);
 
 #endif

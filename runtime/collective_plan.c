@@ -539,7 +539,8 @@ tspec_rt_status_t tspec_rt_collective_plan(const tspec_rt_mesh_t *mesh, int rank
     TSPEC_RT_TRY(plan_reduction(&planner));
   } else {
     TSPEC_RT_TRY(plan_exchange(&planner));
-    if (spec->kind == TSPEC_IMAGE_ALL_GATHER && planner.nmembers > 1 && can_gather(&planner)) {
+    if (spec->kind == TSPEC_IMAGE_ALL_GATHER && !spec->exchanges && planner.nmembers > 1 &&
+        can_gather(&planner)) {
       TSPEC_RT_TRY(plan_gather(&planner));
     }
   }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define TSPEC_IMAGE_MAGIC "TSPECIMG"
-#define TSPEC_IMAGE_VERSION 2u
+#define TSPEC_IMAGE_VERSION 3u
 
 /// An array of records: byte offset and number of records. Offset 0: empty.
 typedef struct tspec_image_span_t {
@@ -133,7 +133,9 @@ typedef struct tspec_image_step_t {
   uint32_t kind;
   uint32_t function;          ///< kernel: index into the program's kernel table
   tspec_image_span_t buffers; ///< uint32_t. kernel: in the order of its pointers. gemm: lhs, rhs,
-                              ///< out. collective: operands, result
+                              ///< out. collective: operands, then results: with windows one of
+                              ///< all operands, else one of each; several only for all_reduce,
+                              ///< all_gather and reduce_scatter
   tspec_image_span_t args;    ///< kernel: tspec_image_arg_t
   uint32_t range_arg; ///< kernel: which arg is the extent of the outer parallel range [begin, end);
                       ///< ~0u: none, 0..1

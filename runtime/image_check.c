@@ -307,11 +307,29 @@ static bool fits_window(const tspec_image_window_t *window, int64_t from_size, i
           window->count - 1 <= (from_size - 1 - window->start) / window->step);
 }
 
+// Several tensors in one call: of kinds that do this, all of one dtype to reduce, and no more than
+// can be counted.
+static tspec_rt_status_t check_call(checker_t *checker, const tspec_image_entry_t *entry,
+                                    const tspec_image_step_t *step) {
+  const tspec_image_tensor_t *first = step_tensor(checker, entry, step, 0);
+  int64_t bytes = 0;
+  bool fits = step->collective <= TSPEC_IMAGE_REDUCE_SCATTER;
+  for (uint32_t i = 0; fits && i < step->buffers.count; ++i) {
+    const tspec_image_tensor_t *tensor = step_tensor(checker, entry, step, i);
+    bytes += largest_block_bytes(checker, tensor);
+    fits = bytes <= LARGEST &&
+           (step->collective == TSPEC_IMAGE_ALL_GATHER || tensor->dtype == first->dtype);
+  }
+  return fits ? TSPEC_RT_OK : FAIL(checker, "a call of tensors that do not fit");
+}
+
 // Operand `index` of a collective against its result.
 static tspec_rt_status_t check_operand(checker_t *checker, const tspec_image_entry_t *entry,
                                        const tspec_image_step_t *step, uint32_t index) {
   const tspec_image_tensor_t *from = step_tensor(checker, entry, step, index);
-  const tspec_image_tensor_t *to = step_tensor(checker, entry, step, step->buffers.count - 1);
+  uint32_t result =
+      step->windows.count == 0 ? step->buffers.count / 2 + index : step->buffers.count - 1;
+  const tspec_image_tensor_t *to = step_tensor(checker, entry, step, result);
   const tspec_image_dim_t *from_dims = tspec_rt_image_span(checker->image, from->dims);
   const tspec_image_dim_t *to_dims = tspec_rt_image_span(checker->image, to->dims);
   const tspec_image_window_t *windows = tspec_rt_image_span(checker->image, step->windows);
@@ -332,11 +350,15 @@ static tspec_rt_status_t check_collective(checker_t *checker, const tspec_image_
   bool places =
       step->collective == TSPEC_IMAGE_PERMUTE || step->collective == TSPEC_IMAGE_ALL_SLICE;
   if (step->buffers.count < 2 || step->collective > TSPEC_IMAGE_ALL_SLICE ||
-      (has_parts && !places) || (!has_parts && (step->buffers.count != 2 || step->fills != 0))) {
+      (has_parts && !places) ||
+      (!has_parts && (step->buffers.count % 2 != 0 || step->fills != 0))) {
     return FAIL(checker, "a collective of kind %u", step->collective);
   }
   const tspec_image_tensor_t *to = step_tensor(checker, entry, step, step->buffers.count - 1);
-  uint64_t noperands = step->buffers.count - 1;
+  uint64_t noperands = has_parts ? step->buffers.count - 1 : step->buffers.count / 2;
+  if (!has_parts && noperands > 1) {
+    TSPEC_RT_TRY(check_call(checker, entry, step));
+  }
   if (has_parts && step->windows.count != noperands * to->dims.count) {
     return FAIL(checker, "a collective of %u windows", step->windows.count);
   }

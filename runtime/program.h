@@ -49,7 +49,9 @@ typedef struct tspec_rt_step_t {
   bool gemm_is_empty; ///< the result has no elements
   bool gemm_is_zero;  ///< the sum is over nothing
   // collective
-  tspec_rt_collective_t *collectives; ///< one per operand, done in this order
+  int noperands;
+  tspec_rt_collective_t *collectives; ///< one per operand, done in this order ...
+  tspec_rt_joint_t *joint;            ///< ... or, where it is not NULL, in one call
   int64_t sent_bytes;                 ///< by this rank, in all of them
 } tspec_rt_step_t;
 

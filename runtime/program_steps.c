@@ -183,50 +183,91 @@ static bool buffers_overlap(const tspec_rt_buffer_t *a, const tspec_rt_buffer_t 
          b->image->offset_bytes < a->image->offset_bytes + a->tensor->bytes;
 }
 
-static tspec_rt_status_t prepare_operand(tspec_rt_program_t *program, tspec_rt_step_t *step,
-                                         int operand, tspec_comm_group_t *group,
-                                         tspec_rt_error_t *error) {
-  const tspec_image_step_t *image = step->image;
-  const tspec_rt_buffer_t *from = step->buffers[operand];
-  const tspec_rt_buffer_t *to = step->buffers[step->nbuffers - 1];
-  bool in_place = from->image->space == to->image->space &&
-                  (from->image->space == TSPEC_IMAGE_PARAM ||
-                   from->image->offset_bytes == to->image->offset_bytes);
-  if (buffers_overlap(from, to) && !(in_place && image->collective == TSPEC_IMAGE_ALL_REDUCE)) {
-    return tspec_rt_fail(error, TSPEC_RT_IMAGE, "program image: %s at %s overwrites what it reads",
-                         step->what, step->where);
+// Results lie apart from each other and from operands; an all_reduce may work in place.
+static tspec_rt_status_t check_places(const tspec_rt_step_t *step, tspec_rt_error_t *error) {
+  for (int r = step->noperands; r < step->nbuffers; ++r) {
+    const tspec_rt_buffer_t *to = step->buffers[r];
+    for (int i = 0; i < r; ++i) {
+      const tspec_rt_buffer_t *other = step->buffers[i];
+      bool in_place = step->image->collective == TSPEC_IMAGE_ALL_REDUCE &&
+                      i == r - step->noperands && other->image->space == to->image->space &&
+                      (to->image->space == TSPEC_IMAGE_PARAM ||
+                       other->image->offset_bytes == to->image->offset_bytes);
+      if (buffers_overlap(other, to) && !in_place) {
+        return tspec_rt_fail(error, TSPEC_RT_IMAGE,
+                             "program image: %s at %s overwrites what it reads or makes",
+                             step->what, step->where);
+      }
+    }
   }
+  return TSPEC_RT_OK;
+}
+
+static tspec_rt_collective_spec_t make_spec(const tspec_rt_program_t *program,
+                                            const tspec_rt_step_t *step, int operand,
+                                            tspec_comm_group_t *group) {
+  const tspec_image_step_t *image = step->image;
+  bool has_parts = image->windows.count > 0;
+  int result = has_parts ? step->noperands : step->noperands + operand;
   tspec_rt_collective_spec_t spec = {
       .kind = image->collective,
       .reduce = (tspec_rt_reduce_t)image->reduce,
-      .from = from->tensor,
-      .to = to->tensor,
+      .from = step->buffers[operand]->tensor,
+      .to = step->buffers[result]->tensor,
       .axes = tspec_rt_image_pieces(program->image, image->axes),
       .group = group,
       .deterministic = program->deterministic,
   };
-  if (image->windows.count > 0) {
+  if (has_parts) {
     const tspec_image_window_t *windows = tspec_rt_image_span(program->image, image->windows);
-    spec.windows = windows + (ptrdiff_t)operand * to->tensor->layout.ndims;
+    spec.windows = windows + (ptrdiff_t)operand * spec.to->layout.ndims;
   }
-  tspec_rt_collective_t *plan = &step->collectives[operand];
+  return spec;
+}
+
+static void reserve_scratch(tspec_rt_program_t *program, int64_t bytes) {
+  program->scratch_bytes = bytes > program->scratch_bytes ? bytes : program->scratch_bytes;
+}
+
+static tspec_rt_status_t prepare_joint(tspec_rt_program_t *program, tspec_rt_step_t *step,
+                                       const tspec_rt_collective_spec_t *specs,
+                                       tspec_rt_error_t *error) {
+  step->joint = get(program, 1, sizeof *step->joint);
+  if (step->joint == NULL) {
+    return out_of_memory(error);
+  }
+  *step->joint = (tspec_rt_joint_t){.count = step->noperands, .specs = specs};
   TSPEC_RT_TRY(
-      tspec_rt_collective_plan(&program->mesh, program->rank, &spec, &program->pool, error, plan));
-  step->sent_bytes += plan->sent_bytes;
-  if (plan->scratch_bytes > program->scratch_bytes) {
-    program->scratch_bytes = plan->scratch_bytes;
-  }
+      tspec_rt_joint_plan(&program->mesh, program->rank, &program->pool, error, step->joint));
+  step->collectives = step->joint->plans;
+  step->sent_bytes = step->joint->sent_bytes;
+  reserve_scratch(program, step->joint->scratch_bytes);
   return TSPEC_RT_OK;
 }
 
 static tspec_rt_status_t prepare_collective(tspec_rt_program_t *program, tspec_rt_step_t *step,
                                             tspec_comm_group_t *group, tspec_rt_error_t *error) {
-  step->collectives = get(program, (uint64_t)step->nbuffers - 1, sizeof *step->collectives);
-  if (step->collectives == NULL) {
+  bool has_parts = step->image->windows.count > 0;
+  step->noperands = has_parts ? step->nbuffers - 1 : step->nbuffers / 2;
+  TSPEC_RT_TRY(check_places(step, error));
+  uint64_t count = (uint64_t)step->noperands;
+  tspec_rt_collective_spec_t *specs = get(program, count, sizeof *specs);
+  step->collectives = get(program, count, sizeof *step->collectives);
+  if (specs == NULL || step->collectives == NULL) {
     return out_of_memory(error);
   }
-  for (int i = 0; i < step->nbuffers - 1; ++i) {
-    TSPEC_RT_TRY(prepare_operand(program, step, i, group, error));
+  for (int i = 0; i < step->noperands; ++i) {
+    specs[i] = make_spec(program, step, i, group);
+  }
+  if (!has_parts && step->noperands > 1) {
+    return prepare_joint(program, step, specs, error);
+  }
+  for (int i = 0; i < step->noperands; ++i) {
+    tspec_rt_collective_t *plan = &step->collectives[i];
+    TSPEC_RT_TRY(tspec_rt_collective_plan(&program->mesh, program->rank, &specs[i], &program->pool,
+                                          error, plan));
+    step->sent_bytes += plan->sent_bytes;
+    reserve_scratch(program, plan->scratch_bytes);
   }
   return TSPEC_RT_OK;
 }

@@ -51,19 +51,26 @@ static tspec_rt_status_t run_gemm(tspec_rt_t *rt, const tspec_rt_step_t *step) {
   return TSPEC_RT_OK;
 }
 
-static tspec_rt_status_t run_collective(tspec_rt_t *rt, const tspec_rt_step_t *step) {
-  int noperands = step->nbuffers - 1;
-  void *to = step->pointers[noperands];
+// One operand after the other into the only result.
+static tspec_rt_status_t run_operands(const tspec_rt_step_t *step, void *scratch) {
+  void *to = step->pointers[step->noperands];
   if (step->image->fills != 0) {
-    const tspec_rt_tensor_t *tensor = step->buffers[noperands]->tensor;
+    const tspec_rt_tensor_t *tensor = step->buffers[step->noperands]->tensor;
     tspec_rt_dtype_fill(tensor->dtype, step->image->fill, tensor->elems, to);
   }
-  tspec_rt_watchdog_begin(rt->watchdog, step->what, step->where);
-  tspec_rt_status_t status = TSPEC_RT_OK;
-  for (int i = 0; i < noperands && status == TSPEC_RT_OK; ++i) {
-    status =
-        tspec_rt_collective_run(&step->collectives[i], step->pointers[i], to, rt->program.scratch);
+  for (int i = 0; i < step->noperands; ++i) {
+    TSPEC_RT_TRY(tspec_rt_collective_run(&step->collectives[i], step->pointers[i], to, scratch));
   }
+  return TSPEC_RT_OK;
+}
+
+static tspec_rt_status_t run_collective(tspec_rt_t *rt, const tspec_rt_step_t *step) {
+  tspec_rt_watchdog_begin(rt->watchdog, step->what, step->where);
+  tspec_rt_status_t status =
+      step->joint == NULL
+          ? run_operands(step, rt->program.scratch)
+          : tspec_rt_joint_run(step->joint, step->pointers, step->pointers + step->noperands,
+                               rt->program.scratch);
   tspec_rt_watchdog_end(rt->watchdog);
   if (status != TSPEC_RT_OK) {
     return tspec_rt_fail(&rt->error, status, "%s at %s: %s", step->what, step->where,

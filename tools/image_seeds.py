@@ -16,6 +16,7 @@ PROGRAMS = {
     "tests/e2e/programs/block.tspec": ["data=1,model=1", "data=2,model=3"],
     "tests/e2e/programs/mlp3.tspec": ["data=1,model=1", "data=1,model=5"],
     "tests/e2e/programs/initial.tspec": ["data=1,model=1", "data=2,model=2"],
+    "tests/e2e/programs/calls.tspec": ["data=1,model=1", "data=3,model=2"],
     "examples/comm/argmax_split.tspec": [None],
     "examples/comm/concat_on_split_dim.tspec": [None],
     "examples/comm/pad_by_one.tspec": [None],

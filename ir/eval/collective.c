@@ -6,14 +6,16 @@
 #include "ir/eval/ops.h"
 #include "ir/program_steps.h"
 
-/// A collective about to be played; one that puts parts of operands together, operand by operand.
+/// A collective about to be played, operand by operand.
 typedef struct exchange_t {
   tspec_eval_t *eval;
   const tspec_op_t *op;
-  tspec_type_t type; ///< of the operand
+  tspec_type_t type;           ///< of the operand
+  const tspec_value_t *result; ///< that it goes to
   tspec_step_t step;
   tspec_dense_t *const *from;
   tspec_dense_t **to;
+  int64_t *held; ///< bytes per rank of all operands before, of all results for a reduce_scatter
   int64_t *sent; ///< bytes per rank, of the kinds where every rank has its own
 } exchange_t;
 
@@ -45,12 +47,12 @@ typedef struct group_size_t {
   int64_t smallest;
 } group_size_t;
 
-static group_size_t *measure_groups(const exchange_t *exchange, tspec_dense_t *const *blocks) {
+static group_size_t *measure_groups(const exchange_t *exchange) {
   tspec_eval_t *eval = exchange->eval;
   group_size_t *sizes = TSPEC_ARENA_NEW(&eval->scratch, group_size_t, eval->nranks);
   for (int64_t rank = 0; rank < eval->nranks; rank++) {
     int64_t first = first_of_group(exchange, rank);
-    int64_t bytes = block_bytes(blocks[rank]);
+    int64_t bytes = exchange->held[rank];
     group_size_t *size = &sizes[first];
     size->smallest = rank == first || bytes < size->smallest ? bytes : size->smallest;
     size->whole += bytes;
@@ -59,8 +61,8 @@ static group_size_t *measure_groups(const exchange_t *exchange, tspec_dense_t *c
 }
 
 /// What a ring sends at most: everything but the smallest block.
-static int64_t ring_bytes(const exchange_t *exchange, tspec_dense_t *const *blocks) {
-  const group_size_t *sizes = measure_groups(exchange, blocks);
+static int64_t ring_bytes(const exchange_t *exchange) {
+  const group_size_t *sizes = measure_groups(exchange);
   int64_t most = 0;
   for (int64_t rank = 0; rank < exchange->eval->nranks; rank++) {
     int64_t bytes = sizes[rank].whole - sizes[rank].smallest;
@@ -73,7 +75,7 @@ static int64_t all_reduce_bytes(const exchange_t *exchange) {
   int64_t nranks = tspec_axes_product(exchange->step.axes, exchange->step.naxes);
   int64_t most = 0;
   for (int64_t rank = 0; rank < exchange->eval->nranks; rank++) {
-    int64_t bytes = (2 * (nranks - 1) * block_bytes(exchange->from[rank]) + nranks - 1) / nranks;
+    int64_t bytes = (2 * (nranks - 1) * exchange->held[rank] + nranks - 1) / nranks;
     most = bytes > most ? bytes : most;
   }
   return most;
@@ -92,9 +94,8 @@ static int64_t counted_bytes(const exchange_t *exchange) {
   case TSPEC_COLLECTIVE_ALL_REDUCE:
     return all_reduce_bytes(exchange);
   case TSPEC_COLLECTIVE_ALL_GATHER:
-    return ring_bytes(exchange, exchange->from);
   case TSPEC_COLLECTIVE_REDUCE_SCATTER:
-    return ring_bytes(exchange, exchange->to);
+    return ring_bytes(exchange);
   case TSPEC_COLLECTIVE_ALL_TO_ALL:
   case TSPEC_COLLECTIVE_PERMUTE:
     return busiest_sender_bytes(exchange);
@@ -150,7 +151,7 @@ static void copy_between(exchange_t *exchange, int64_t sender, int64_t receiver,
                          const tspec_block_t *box) {
   tspec_eval_t *eval = exchange->eval;
   tspec_type_t type = exchange->type;
-  const tspec_value_t *result = exchange->op->results[0];
+  const tspec_value_t *result = exchange->result;
   const tspec_block_t *held = tspec_eval_blocks(eval, type, exchange->step.from, sender);
   const tspec_block_t *wanted = tspec_eval_blocks(eval, result->type, exchange->step.to, receiver);
   int64_t *steps = TSPEC_ARENA_NEW(&eval->scratch, int64_t, type.rank);
@@ -192,7 +193,7 @@ static bool receive_block(exchange_t *exchange, int64_t receiver, const int64_t 
                           tspec_sharing_t sharing, tspec_block_t *box) {
   tspec_eval_t *eval = exchange->eval;
   const tspec_block_t *wanted =
-      tspec_eval_blocks(eval, exchange->op->results[0]->type, exchange->step.to, receiver);
+      tspec_eval_blocks(eval, exchange->result->type, exchange->step.to, receiver);
   for (int64_t part = 0; part < sharing.count; part++) {
     if (!overlap(exchange, wanted, indices, sharing, part, box)) {
       continue;
@@ -334,31 +335,50 @@ static bool place_parts(exchange_t *exchange, tspec_dense_t *const *const *opera
   return ok;
 }
 
+/// One operand into every rank's block of its result.
+static bool play(exchange_t *exchange) {
+  bool ok = true;
+  for (int64_t rank = 0; ok && rank < exchange->eval->nranks; rank++) {
+    if (exchange->step.kind == TSPEC_COLLECTIVE_MAKE_PENDING) {
+      make_pending(exchange, rank);
+    } else if (exchange->step.kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
+               exchange->step.kind == TSPEC_COLLECTIVE_REDUCE_SCATTER) {
+      ok = reduce_for(exchange, rank);
+    } else {
+      ok = receive(exchange, rank);
+    }
+  }
+  return ok;
+}
+
+static void measure_held(const exchange_t *exchange) {
+  bool after = exchange->step.kind == TSPEC_COLLECTIVE_REDUCE_SCATTER;
+  for (int64_t rank = 0; rank < exchange->eval->nranks; rank++) {
+    exchange->held[rank] += block_bytes(after ? exchange->to[rank] : exchange->from[rank]);
+  }
+}
+
 bool tspec_eval_collective(tspec_eval_t *eval, const tspec_op_t *op,
-                           tspec_dense_t *const *const *operands, tspec_dense_t **out_blocks) {
+                           tspec_dense_t *const *const *operands,
+                           tspec_dense_t **const *out_blocks) {
   exchange_t exchange = {
       .eval = eval,
       .op = op,
-      .type = op->results[0]->type,
-      .step = tspec_step_of_op(op),
-      .from = operands[0],
-      .to = out_blocks,
+      .held = TSPEC_ARENA_NEW(&eval->scratch, int64_t, eval->nranks),
       .sent = TSPEC_ARENA_NEW(&eval->scratch, int64_t, eval->nranks),
   };
-  for (int64_t rank = 0; rank < eval->nranks; rank++) {
-    out_blocks[rank] = tspec_eval_new_block(eval, op->results[0], rank);
-  }
-  bool has_parts = tspec_op_has_parts(op);
-  bool ok = !has_parts || place_parts(&exchange, operands);
-  for (int64_t rank = 0; ok && !has_parts && rank < eval->nranks; rank++) {
-    if (exchange.step.kind == TSPEC_COLLECTIVE_MAKE_PENDING) {
-      make_pending(&exchange, rank);
-    } else if (exchange.step.kind == TSPEC_COLLECTIVE_ALL_REDUCE ||
-               exchange.step.kind == TSPEC_COLLECTIVE_REDUCE_SCATTER) {
-      ok = reduce_for(&exchange, rank);
-    } else {
-      ok = receive(&exchange, rank);
+  bool ok = true;
+  for (int i = 0; ok && i < op->nresults; i++) {
+    exchange.result = op->results[i];
+    exchange.type = exchange.result->type;
+    exchange.step = tspec_step_of_op(op, i);
+    exchange.from = operands[i];
+    exchange.to = out_blocks[i];
+    for (int64_t rank = 0; rank < eval->nranks; rank++) {
+      exchange.to[rank] = tspec_eval_new_block(eval, exchange.result, rank);
     }
+    measure_held(&exchange);
+    ok = tspec_op_has_parts(op) ? place_parts(&exchange, operands) : play(&exchange);
   }
   if (ok) {
     record_traffic(&exchange);

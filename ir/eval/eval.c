@@ -309,28 +309,39 @@ static void run_on_rank(tspec_eval_t *eval, run_t *run, const tspec_op_t *op, in
   tspec_eval_op(&call);
 }
 
+static bool run_step(tspec_eval_t *eval, const run_t *run, const tspec_op_t *op) {
+  tspec_dense_t *const **operands =
+      TSPEC_ARENA_NEW(&eval->scratch, tspec_dense_t *const *, op->noperands);
+  tspec_dense_t ***results = TSPEC_ARENA_NEW(&eval->scratch, tspec_dense_t **, op->nresults);
+  for (int i = 0; i < op->noperands; i++) {
+    operands[i] = run->values[op->operands[i]->id].blocks;
+  }
+  for (int i = 0; i < op->nresults; i++) {
+    results[i] = run->values[op->results[i]->id].blocks;
+  }
+  return tspec_eval_collective(eval, op, operands, results);
+}
+
 static bool run_op(tspec_eval_t *eval, run_t *run, const tspec_op_t *op) {
-  const tspec_value_t *value = op->results[0];
-  tspec_dense_t **blocks = run->values[value->id].blocks;
   bool ok = true;
   if (tspec_op_is_step(op)) {
-    tspec_dense_t *const **operands =
-        TSPEC_ARENA_NEW(&eval->scratch, tspec_dense_t *const *, op->noperands);
-    for (int i = 0; i < op->noperands; i++) {
-      operands[i] = run->values[op->operands[i]->id].blocks;
-    }
-    ok = tspec_eval_collective(eval, op, operands, blocks);
+    ok = run_step(eval, run, op);
   } else {
     for (int64_t rank = 0; rank < eval->nranks; rank++) {
       run_on_rank(eval, run, op, rank);
     }
   }
-  ok = ok && (!eval->is_local || check_replicas(eval, value, blocks, op->range));
+  for (int i = 0; ok && eval->is_local && i < op->nresults; i++) {
+    const tspec_value_t *value = op->results[i];
+    ok = check_replicas(eval, value, run->values[value->id].blocks, op->range);
+  }
   for (int i = 0; i < op->noperands; i++) {
     release_read(eval, run, op->operands[i]);
   }
-  if (run->values[value->id].nreads == 0) {
-    destroy_blocks(blocks, eval->nranks);
+  for (int i = 0; i < op->nresults; i++) {
+    if (run->values[op->results[i]->id].nreads == 0) {
+      destroy_blocks(run->values[op->results[i]->id].blocks, eval->nranks);
+    }
   }
   tspec_arena_deinit(&eval->scratch);
   return ok;

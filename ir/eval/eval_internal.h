@@ -38,10 +38,11 @@ tspec_dense_t *tspec_eval_new_block(tspec_eval_t *eval, const tspec_value_t *val
 int64_t tspec_eval_holder_key(const tspec_eval_t *eval, const tspec_sharding_t *sharding,
                               int64_t rank);
 
-/// A collective or make_pending: computes every rank's block of the result from those of each
-/// operand and counts the traffic.
+/// A collective or make_pending: computes every rank's block of each result from those of the
+/// operands and counts the traffic.
 /// Errors: false after reporting that a rank does not hold what another one needs.
 bool tspec_eval_collective(tspec_eval_t *eval, const tspec_op_t *op,
-                           tspec_dense_t *const *const *operands, tspec_dense_t **out_blocks);
+                           tspec_dense_t *const *const *operands,
+                           tspec_dense_t **const *out_blocks);
 
 #endif

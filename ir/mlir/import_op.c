@@ -293,7 +293,8 @@ static bool build_op(const reading_t *reading, tspec_func_t *func, tspec_value_m
       !read_spelling(reading, &build.spelling)) {
     return false;
   }
-  if (tspec_op_info(reading->kind)->nresults < 0) {
+  const tspec_op_info_t *info = tspec_op_info(reading->kind);
+  if (info->nresults < 0 && info->rules->infer == NULL) {
     tspec_type_t *types = TSPEC_ARENA_NEW(reader->arena, tspec_type_t, nresults);
     if (!read_result_types(reading, types)) {
       return false;

@@ -2,14 +2,33 @@
 // factor rules: they stand where shardings differ on purpose.
 #include "ir/rules/rules.h"
 
-static bool infer_collective(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_diag_t *diag,
-                             tspec_type_t *out_results) {
+static bool check_axes(const tspec_op_view_t *view, tspec_diag_t *diag) {
   if (tspec_rules_attr(view, "axes")->count == 0) {
     tspec_diag_error(diag, view->range, "'%s' needs at least one mesh axis",
                      tspec_rules_spelling(view));
     return false;
   }
-  return tspec_rules_infer_same(view, arena, diag, out_results);
+  return true;
+}
+
+static bool infer_collective(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_diag_t *diag,
+                             tspec_type_t *out_results) {
+  return check_axes(view, diag) && tspec_rules_infer_same(view, arena, diag, out_results);
+}
+
+/// Several tensors in one call: each result is the operand of its place.
+static bool infer_each(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_diag_t *diag,
+                       tspec_type_t *out_results) {
+  if (view->noperands == 0) {
+    tspec_diag_error(diag, view->range, "'%s' needs at least one operand",
+                     tspec_rules_spelling(view));
+    return false;
+  }
+  for (int i = 0; i < view->noperands; i++) {
+    tspec_type_t operand = view->operands[i];
+    out_results[i] = tspec_type_make(arena, operand.dtype, operand.rank, operand.dims);
+  }
+  return check_axes(view, diag);
 }
 
 // ---- parts of operands -------------------------------------------------------------------------
@@ -104,18 +123,30 @@ static const tspec_window_t *windows_placing(const tspec_op_view_t *view, tspec_
 
 // ---- reductions --------------------------------------------------------------------------------
 
-static bool infer_reducing(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_diag_t *diag,
-                           tspec_type_t *out_results) {
+static bool check_reduction(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_diag_t *diag) {
   tspec_reduce_t kind = tspec_rules_attr(view, "kind")->reduce;
   bool logical = kind == TSPEC_REDUCE_ALL || kind == TSPEC_REDUCE_ANY;
   bool is_bool = view->operands[0].dtype == TSPEC_DTYPE_BOOL;
+  for (int i = 1; i < view->noperands; i++) {
+    if (view->operands[i].dtype != view->operands[0].dtype) {
+      tspec_diag_error(diag, view->range, "'%s' takes operands of one dtype, got %s and %s",
+                       tspec_rules_spelling(view), tspec_type_print(arena, view->operands[0]),
+                       tspec_type_print(arena, view->operands[i]));
+      return false;
+    }
+  }
   if (logical != is_bool) {
     tspec_diag_error(diag, view->range, "'%s' by %s needs %s, got %s", tspec_rules_spelling(view),
                      tspec_reduce_name(kind), logical ? "bool" : "numbers",
                      tspec_type_print(arena, view->operands[0]));
     return false;
   }
-  return infer_collective(view, arena, diag, out_results);
+  return true;
+}
+
+static bool infer_reducing(const tspec_op_view_t *view, tspec_arena_t *arena, tspec_diag_t *diag,
+                           tspec_type_t *out_results) {
+  return infer_each(view, arena, diag, out_results) && check_reduction(view, arena, diag);
 }
 
 static const tspec_attr_spec_t reducing_attrs[] = {
@@ -150,7 +181,7 @@ static const tspec_attr_spec_t placing_attrs[] = {
       .windows = (windows_fn),                                                                     \
   }
 
-COLLECTIVE(all_gather, moving_attrs, infer_collective, NULL, "every rank gets the blocks of all");
+COLLECTIVE(all_gather, moving_attrs, infer_each, NULL, "every rank gets the blocks of all");
 COLLECTIVE(all_reduce, reducing_attrs, infer_reducing, NULL,
            "every rank gets the sum of the partials");
 COLLECTIVE(all_slice, placing_attrs, infer_placing, windows_placing,

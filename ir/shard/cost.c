@@ -25,6 +25,11 @@ static int64_t multiply(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+static int64_t add(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 static bool dims_equal(const tspec_dim_t *a, const tspec_dim_t *b) {
   return tspec_axes_equal(a->axes, a->naxes, b->axes, b->naxes);
 }
@@ -526,9 +531,7 @@ static int64_t fraction(int64_t bytes, int64_t numerator, int64_t denominator) {
   }
   int64_t rest = multiply(bytes % denominator, numerator);
   int64_t whole = multiply(bytes / denominator, numerator);
-  int64_t sum;
-  int64_t part = rest / denominator + (rest % denominator != 0 ? 1 : 0);
-  return __builtin_add_overflow(whole, part, &sum) ? INT64_MAX : sum;
+  return add(whole, rest / denominator + (rest % denominator != 0 ? 1 : 0));
 }
 
 // The dim that loses (or with `wins`: gets) all axes of the group at its end; -1 if none does, -2
@@ -630,12 +633,27 @@ static int64_t exchange_cost(const tspec_mesh_t *mesh, tspec_type_t type,
   return tspec_steps_joint_cost_bytes(mesh, 1, &type, step);
 }
 
+static int64_t all_reduce_cost(const tspec_step_t *step, int64_t block_bytes) {
+  int64_t k = tspec_axes_product(step->axes, step->naxes);
+  return fraction(block_bytes, 2 * (k - 1), k);
+}
+
+int64_t tspec_steps_combined_cost_bytes(const tspec_mesh_t *mesh, int count,
+                                        const tspec_type_t *types, const tspec_step_t *steps) {
+  bool reduces = steps[0].kind == TSPEC_COLLECTIVE_ALL_REDUCE;
+  int64_t bytes = 0;
+  for (int i = 0; i < count; i++) {
+    bytes = add(bytes, reduces ? block_bytes(mesh, types[i], steps[i].from, 0)
+                               : tspec_step_cost_bytes(mesh, types[i], &steps[i]));
+  }
+  return reduces ? all_reduce_cost(&steps[0], bytes) : bytes;
+}
+
 int64_t tspec_step_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type,
                               const tspec_step_t *step) {
-  int64_t k = tspec_axes_product(step->axes, step->naxes);
   switch (step->kind) {
   case TSPEC_COLLECTIVE_ALL_REDUCE:
-    return fraction(block_bytes(mesh, type, step->from, 0), 2 * (k - 1), k);
+    return all_reduce_cost(step, block_bytes(mesh, type, step->from, 0));
   case TSPEC_COLLECTIVE_ALL_GATHER:
     return whole_minus_smallest(mesh, type, step, step->to, step->from);
   case TSPEC_COLLECTIVE_REDUCE_SCATTER:

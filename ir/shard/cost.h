@@ -56,6 +56,12 @@ typedef struct tspec_step_t {
 int64_t tspec_step_cost_bytes(const tspec_mesh_t *mesh, tspec_type_t type,
                               const tspec_step_t *step);
 
+/// The same for one call of `count` tensors; `steps` are of one kind over the same axes. Payloads
+/// are added up first: a fraction rounds up once. The rank that sends most of one tensor does so of
+/// all.
+int64_t tspec_steps_combined_cost_bytes(const tspec_mesh_t *mesh, int count,
+                                        const tspec_type_t *types, const tspec_step_t *steps);
+
 /// The same for a permute that puts parts of `count` operands into one result: what a rank sends of
 /// each is added up before the busiest is found. `steps` are those of the operands, with equal
 /// `axes` and `to`.

@@ -350,7 +350,151 @@ static void run_plan(mpi_test_t *test, const case_t *c, const tspec_rt_collectiv
   free(scratch);
 }
 
-static void run_case(mpi_test_t *test, int64_t counts[6]) {
+// ---- several at once --------------------------------------------------------------------------
+
+enum { MAX_JOINT = 4 };
+
+/// The buffers of one tensor of a joint call, and of the same done by itself.
+typedef struct joint_memory_t {
+  char *from;
+  char *to;
+  char *alone;
+} joint_memory_t;
+
+// Another tensor for the same axes: other sizes, the dims turned, and where nothing is reduced
+// another dtype.
+static void vary_case(mpi_test_t *test, const case_t *like, case_t *c) {
+  *c = *like;
+  int turn = (int)mpi_test_random(test, c->rank > 0 ? c->rank : 1);
+  for (int d = 0; d < c->rank; ++d) {
+    c->sizes[d] = mpi_test_random(test, 12) == 0 ? 0 : 1 + mpi_test_random(test, 20);
+  }
+  for (int i = 0; i < c->natoms; ++i) {
+    for (int side = 0; side < 2; ++side) {
+      int place = c->place[side][i];
+      c->place[side][i] = place >= 0 ? (place + turn) % c->rank : place;
+    }
+  }
+  while (c->kind == TSPEC_IMAGE_ALL_GATHER) {
+    c->dtype = (tspec_rt_dtype_t)mpi_test_random(test, TSPEC_RT_DTYPE_COUNT);
+    if (tspec_rt_reduce_fits(c->reduce, c->dtype)) {
+      break;
+    }
+  }
+  int rotation = (int)mpi_test_random(test, c->natoms > 0 ? c->natoms : 1);
+  make_tensor(c, c->place[0], rotation, test->comm->rank, &c->from);
+  make_tensor(c, c->place[1], rotation, test->comm->rank, &c->to);
+}
+
+static void *allocate(int64_t bytes) {
+  void *memory = NULL;
+  if (posix_memalign(&memory, 64, (size_t)(bytes + 64) / 64 * 64) != 0) {
+    exit(1);
+  }
+  return memory;
+}
+
+// `thirds`: values that no float holds, so that the order of a sum shows.
+static joint_memory_t make_memory(mpi_test_t *test, const case_t *c, bool in_place, bool thirds) {
+  joint_memory_t memory = {.from = allocate(c->from.tensor.bytes + GUARD),
+                           .alone = allocate(c->to.tensor.bytes + GUARD)};
+  memory.to = in_place ? memory.from : allocate(c->to.tensor.bytes + GUARD);
+  memset(memory.to, 0x55, (size_t)(c->to.tensor.bytes + GUARD));
+  int64_t part = flat(c, c->from.tensor.layout.pending, test->comm->rank);
+  for (int64_t i = 0; i < c->from.tensor.elems; ++i) {
+    int value = value_of(c, global_index(c, &c->from.tensor.box, i), part);
+    char *at = memory.from + i * tspec_rt_dtype_bytes(c->dtype);
+    if (thirds) {
+      tspec_rt_dtype_store(c->dtype, value / 3.0, at);
+    } else {
+      store(c->dtype, value, at);
+    }
+  }
+  return memory;
+}
+
+static void run_joint(mpi_test_t *test, const case_t *cases, const tspec_rt_joint_t *joint,
+                      const tspec_rt_collective_t *plans, bool in_place, bool thirds) {
+  joint_memory_t memory[MAX_JOINT];
+  void *from[MAX_JOINT];
+  void *to[MAX_JOINT];
+  for (int i = 0; i < joint->count; ++i) {
+    memory[i] = make_memory(test, &cases[i], in_place, thirds);
+    from[i] = memory[i].from;
+    to[i] = memory[i].to;
+    char *scratch = allocate(plans[i].scratch_bytes);
+    tspec_rt_status_t status =
+        tspec_rt_collective_run(&plans[i], from[i], memory[i].alone, scratch);
+    MPI_CHECK(test, status == TSPEC_RT_OK, "%s", test->comm->error);
+    free(scratch);
+  }
+  char *scratch = allocate(joint->scratch_bytes);
+  tspec_rt_status_t status = tspec_rt_joint_run(joint, from, to, scratch);
+  MPI_CHECK(test, status == TSPEC_RT_OK, "%s", test->comm->error);
+  free(scratch);
+  for (int i = 0; i < joint->count; ++i) {
+    const tspec_rt_tensor_t *tensor = &cases[i].to.tensor;
+    if (thirds) {
+      MPI_CHECK(test, memcmp(memory[i].to, memory[i].alone, (size_t)tensor->bytes) == 0,
+                "%s of %d: other bits than by itself", kind_names[cases[i].kind], joint->count);
+    } else {
+      check_result(test, &cases[i], memory[i].to);
+    }
+    if (!in_place) {
+      free(memory[i].to);
+    }
+    free(memory[i].from);
+    free(memory[i].alone);
+  }
+}
+
+// The case and others like it in one call: the same results, the bytes of each added up.
+static bool run_together(mpi_test_t *test, const case_t *c,
+                         const tspec_rt_collective_spec_t *like) {
+  static case_t cases[MAX_JOINT];
+  tspec_rt_collective_spec_t specs[MAX_JOINT];
+  tspec_rt_collective_t plans[MAX_JOINT];
+  tspec_rt_pool_t pool = {0};
+  tspec_rt_error_t error = {0};
+  int count = 2 + (int)mpi_test_random(test, MAX_JOINT - 1);
+  int64_t sent = 0;
+  int64_t payload = 0;
+  bool works = true;
+  for (int i = 0; i < count; ++i) {
+    vary_case(test, c, &cases[i]);
+    specs[i] = *like;
+    specs[i].from = &cases[i].from.tensor;
+    specs[i].to = &cases[i].to.tensor;
+    works = works && tspec_rt_collective_plan(&c->mesh, test->comm->rank, &specs[i], &pool, &error,
+                                              &plans[i]) == TSPEC_RT_OK;
+    sent += works ? plans[i].sent_bytes : 0;
+    payload += cases[i].from.tensor.bytes;
+  }
+  works = agree(test, works);
+  if (works) {
+    tspec_rt_joint_t joint = {.count = count, .specs = specs};
+    tspec_rt_status_t status =
+        tspec_rt_joint_plan(&c->mesh, test->comm->rank, &pool, &error, &joint);
+    MPI_CHECK(test, status == TSPEC_RT_OK, "%s of %d: %s", kind_names[c->kind], count, error.text);
+    int64_t size = like->group->size;
+    if (c->kind == TSPEC_IMAGE_ALL_REDUCE) {
+      sent = (2 * (size - 1) * payload + size - 1) / size;
+    }
+    MPI_CHECK(test, joint.sent_bytes == sent, "%s of %d: %lld bytes, wanted %lld",
+              kind_names[c->kind], count, (long long)joint.sent_bytes, (long long)sent);
+    run_joint(test, cases, &joint, plans, false, false);
+    if (c->kind == TSPEC_IMAGE_ALL_REDUCE) {
+      run_joint(test, cases, &joint, plans, true, false);
+    }
+    if (like->deterministic && tspec_rt_dtype_is_float(c->dtype)) {
+      run_joint(test, cases, &joint, plans, false, true);
+    }
+  }
+  tspec_rt_pool_deinit(&pool);
+  return works;
+}
+
+static void run_case(mpi_test_t *test, int64_t counts[6], int64_t joint_counts[3]) {
   static case_t c;
   random_case(test, &c);
   bool deterministic = mpi_test_random(test, 2) == 0;
@@ -377,6 +521,9 @@ static void run_case(mpi_test_t *test, int64_t counts[6]) {
         run_plan(test, &c, &plan, true);
       }
       counts[c.kind] += 1;
+      if (c.kind <= TSPEC_IMAGE_REDUCE_SCATTER && mpi_test_random(test, 3) == 0) {
+        joint_counts[c.kind] += run_together(test, &c, &spec);
+      }
     }
     // With all ranks in the communicator only a slice can lack anything: it receives nothing.
     MPI_CHECK(test, works || all == 0 || c.kind == TSPEC_IMAGE_ALL_SLICE, "%s: %s",
@@ -393,13 +540,18 @@ int main(int argc, char **argv) {
   mpi_test_t test;
   mpi_test_start(&test, argc > 2 ? (uint64_t)atoll(argv[2]) : 20);
   int64_t counts[6] = {0};
+  int64_t joint_counts[3] = {0};
   int64_t cases = argc > 1 ? atoll(argv[1]) : 400;
   for (int64_t i = 0; i < cases; ++i) {
-    run_case(&test, counts);
+    run_case(&test, counts, joint_counts);
   }
   for (int kind = 0; kind < 6; ++kind) {
     MPI_CHECK(&test, counts[kind] > cases / 50, "%s was tried %lld times only", kind_names[kind],
               (long long)counts[kind]);
+  }
+  for (int kind = 0; kind < 3; ++kind) {
+    MPI_CHECK(&test, joint_counts[kind] > cases / 50, "%s of several: tried %lld times only",
+              kind_names[kind], (long long)joint_counts[kind]);
   }
   return mpi_test_finish(&test, "collectives");
 }

@@ -70,8 +70,7 @@ Test(reshard, nothing_nonlinear_sees_a_pending_value) {
                                 "q = constraint n sharding={[-, -] sum(model)}\n"
                                 "result m @ [-, -]\n"
                                 "result q @ [-, -]\n",
-                       "dot all_reduce maximum neg all_reduce",
-                       "all_reduce [-, -] 144; all_reduce [-, -] 144");
+                       "dot neg all_reduce maximum", "all_reduce [-, -], [-, -] 288");
 }
 
 Test(reshard, a_pending_sum_is_no_maximum) {

@@ -198,8 +198,10 @@ const char *bench_collectives(bench_t *bench) {
     if (!tspec_op_is_step(op)) {
       continue;
     }
-    tspec_buf_printf(&buf, "%s%s %s", buf.length == 0 ? "" : "; ", tspec_op_info(op->kind)->name,
-                     bench_sharding(bench, op->results[0]));
+    tspec_buf_printf(&buf, "%s%s", buf.length == 0 ? "" : "; ", tspec_op_info(op->kind)->name);
+    for (int i = 0; i < op->nresults; i++) {
+      tspec_buf_printf(&buf, "%s %s", i > 0 ? "," : "", bench_sharding(bench, op->results[i]));
+    }
     int64_t bytes = tspec_op_cost_bytes(&bench->program->mesh, op);
     if (bytes > 0) {
       tspec_buf_printf(&buf, " %lld", (long long)bytes);

@@ -29,8 +29,7 @@ Test(travel, partials_are_reduced_where_they_arise_if_nothing_is_gained) {
                                 "n = neg e\n"
                                 "result r @ [-, -]\n"
                                 "result n @ [-, -]\n",
-                       "dot all_reduce dot all_reduce add relu neg",
-                       "all_reduce [-, -] 144; all_reduce [-, -] 144");
+                       "dot dot all_reduce add relu neg", "all_reduce [-, -], [-, -] 288");
 }
 
 Test(travel, a_complete_addend_joins_partials_where_that_sends_less) {

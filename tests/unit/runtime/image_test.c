@@ -66,6 +66,11 @@ static const tspec_image_t *build(image_builder_t *b) {
   parts->collective = TSPEC_IMAGE_PERMUTE;
   parts->axes = builder_pieces(b, "data");
   parts->windows = builder_span(b, windows, 4, sizeof windows[0]);
+  uint32_t q = builder_buffer(b, builder_tensor(b, TSPEC_RT_F32, 1, sizes, "[-] sum(data*model)"));
+  uint32_t r = builder_buffer(b, builder_tensor(b, TSPEC_RT_F32, 1, sizes, "[-]"));
+  tspec_image_step_t *call =
+      builder_step(b, TSPEC_IMAGE_COLLECTIVE, (uint32_t[]){p, q, s, r}, 4, "all_reduce", "a:6");
+  call->axes = builder_pieces(b, "data*model");
   builder_entry_end(b);
   return builder_end(b);
 }
@@ -151,6 +156,11 @@ Test(image, refuses_what_is_wrong) {
   REFUSES(steps[3].reduce = TSPEC_RT_ALL);
   REFUSES(steps[2].fills = 1);
   REFUSES(steps[4].collective = TSPEC_IMAGE_ALL_GATHER);
+  REFUSES(steps[5].collective = TSPEC_IMAGE_ALL_TO_ALL);
+  REFUSES(steps[5].collective = TSPEC_IMAGE_PERMUTE);
+  REFUSES(steps[5].buffers.count = 3);
+  REFUSES(buffers[7].tensor = buffers[4].tensor);
+  REFUSES(buffers[8].tensor = buffers[0].tensor);
   REFUSES(steps[4].windows.count = 2);
   REFUSES(steps[4].windows.count = 0);
   REFUSES(windows_of(&b, &steps[4])[0].lo = 5);
