@@ -8,6 +8,7 @@
 #include "frontend/check.h"
 #include "frontend/driver.h"
 #include "frontend/parser.h"
+#include "passes/cost_model.h"
 #include "passes/expect.h"
 
 // ---- what a command needs ----
@@ -212,6 +213,40 @@ static void select_entries(tspec_driver_t *driver, tspec_program_t *program) {
   program->nfuncs = entries->count > 0 ? kept : program->nfuncs;
 }
 
+static tspec_options_t pass_options(const tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  return (tspec_options_t){.cpu = command->cpu == NULL ? "native" : command->cpu,
+                           .cost_model = command->cost_model,
+                           .lint = command->lint,
+                           .explain = command->explain != TSPEC_REPORT_NONE,
+                           .strict = command->strict,
+                           .verify_each = command->verify_each,
+                           .nranks = tspec_mesh_nranks(&driver->program->mesh)};
+}
+
+/// What is asked for about where values lie: as pass `reshard` will have them.
+static void show_layouts(tspec_driver_t *driver) {
+  const tspec_command_t *command = driver->command;
+  bool annotates = command->emit == TSPEC_OUTPUT_TSPEC;
+  if (command->shardings == TSPEC_REPORT_NONE && !annotates) {
+    return;
+  }
+  tspec_options_t options = pass_options(driver);
+  const tspec_program_t *program =
+      tspec_cost_model_preview(&(tspec_pass_run_t){.name = "reshard",
+                                                   .program = driver->program,
+                                                   .scratch = driver->arena,
+                                                   .diag = &driver->diag,
+                                                   .options = &options});
+  if (command->shardings != TSPEC_REPORT_NONE) {
+    tspec_driver_shardings(driver, program, command->shardings == TSPEC_REPORT_JSON,
+                           &driver->shardings);
+  }
+  if (annotates) {
+    tspec_driver_annotate(driver, program, &driver->annotated);
+  }
+}
+
 /// What is done with a program as its level ends; once per level. Errors: false after reporting.
 static bool end_level(tspec_driver_t *driver) {
   const tspec_command_t *command = driver->command;
@@ -223,11 +258,8 @@ static bool end_level(tspec_driver_t *driver) {
   if (!tspec_driver_dump_level(driver)) {
     return false;
   }
-  if (level == TSPEC_LEVEL_SHARDED && command->shardings != TSPEC_REPORT_NONE) {
-    tspec_driver_shardings(driver, command->shardings == TSPEC_REPORT_JSON, &driver->shardings);
-  }
-  if (level == TSPEC_LEVEL_SHARDED && command->emit == TSPEC_OUTPUT_TSPEC) {
-    tspec_driver_annotate(driver, &driver->annotated);
+  if (level == TSPEC_LEVEL_SHARDED) {
+    show_layouts(driver);
   }
   if (level < TSPEC_LEVEL_LOCAL) {
     return true;
@@ -345,13 +377,7 @@ static bool choose_pipeline(tspec_driver_t *driver, tspec_pipeline_t *out_pipeli
 
 static bool run_passes(tspec_driver_t *driver) {
   const tspec_command_t *command = driver->command;
-  tspec_options_t options = {.cpu = command->cpu == NULL ? "native" : command->cpu,
-                             .cost_model = command->cost_model,
-                             .lint = command->lint,
-                             .explain = command->explain != TSPEC_REPORT_NONE,
-                             .strict = command->strict,
-                             .verify_each = command->verify_each,
-                             .nranks = tspec_mesh_nranks(&driver->program->mesh)};
+  tspec_options_t options = pass_options(driver);
   tspec_pipeline_run_t run = {
       .program = driver->program,
       .diag = &driver->diag,

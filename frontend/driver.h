@@ -102,8 +102,10 @@ bool tspec_driver_check(tspec_driver_t *driver);
 
 /// Appends --report, --shardings and --emit=tspec.
 void tspec_driver_report(const tspec_driver_t *driver, bool json, tspec_buf_t *buf);
-void tspec_driver_shardings(const tspec_driver_t *driver, bool json, tspec_buf_t *buf);
-void tspec_driver_annotate(const tspec_driver_t *driver, tspec_buf_t *buf);
+void tspec_driver_shardings(const tspec_driver_t *driver, const tspec_program_t *program, bool json,
+                            tspec_buf_t *buf);
+void tspec_driver_annotate(const tspec_driver_t *driver, const tspec_program_t *program,
+                           tspec_buf_t *buf);
 
 // ---- driver_explain.c ----
 

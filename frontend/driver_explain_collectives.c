@@ -7,6 +7,7 @@
 #include "passes/collectives.h"
 #include "passes/decisions.h"
 #include "passes/flow.h"
+#include "passes/layouts.h"
 
 typedef struct writer_t {
   const tspec_driver_t *driver;
@@ -177,6 +178,31 @@ static void put_readers(const writer_t *writer, const tspec_collective_use_t *us
   tspec_buf_puts(writer->buf, count > 1 ? "\n" : "");
 }
 
+/// The head of an entry, with what choosing by cost did to it.
+static void put_by_cost(const writer_t *writer, const tspec_func_t *func) {
+  const tspec_by_cost_t *by_cost = func->by_cost;
+  tspec_buf_printf(writer->buf, "collectives of %s", func->name);
+  if (by_cost == NULL) {
+    tspec_buf_puts(writer->buf, "\n");
+    return;
+  }
+  tspec_buf_printf(writer->buf, ": laid out by cost, %lld bytes; by vote %lld\n",
+                   (long long)by_cost->spent.bytes, (long long)by_cost->by_vote.bytes);
+  if (by_cost->spent.cost != by_cost->spent.bytes ||
+      by_cost->by_vote.cost != by_cost->by_vote.bytes) {
+    tspec_buf_printf(writer->buf, "  weighed with bandwidths %lld; by vote %lld\n",
+                     (long long)by_cost->spent.cost, (long long)by_cost->by_vote.cost);
+  }
+  for (int i = 0; i < by_cost->nmoved; i++) {
+    const tspec_moved_t *moved = &by_cost->moved[i];
+    if (moved->name != NULL) {
+      tspec_buf_printf(writer->buf, "  %s %s lies as ", moved->name,
+                       sharding_text(writer, moved->was));
+      tspec_buf_printf(writer->buf, "%s\n", sharding_text(writer, moved->now));
+    }
+  }
+}
+
 static void put_text_use(const writer_t *writer, const tspec_collective_use_t *use, int nothers) {
   const tspec_op_t *op = use->op;
   const char *shared =
@@ -335,7 +361,7 @@ void tspec_driver_explain_collectives(tspec_driver_t *driver, tspec_buf_t *buf) 
           continue;
         }
         if (!any) {
-          tspec_buf_printf(buf, "collectives of %s\n", func->name);
+          put_by_cost(&writer, func);
         }
         any = true;
         put_text_use(&writer, &use, uses[u].op->nresults - 1);

@@ -1,6 +1,7 @@
 // --explain=json. The schema stands in docs/explain.md.
 #include "frontend/driver_explain.h"
 #include "frontend/json.h"
+#include "passes/layouts.h"
 
 static void put_place(const tspec_explained_t *explained, const char *key, tspec_range_t range,
                       tspec_buf_t *buf) {
@@ -222,6 +223,50 @@ static void put_sets(const tspec_explained_t *explained, tspec_buf_t *buf) {
   tspec_buf_puts(buf, "]");
 }
 
+static void put_spent(const char *key, tspec_spent_t spent, tspec_buf_t *buf) {
+  tspec_json_key(buf, key);
+  tspec_buf_puts(buf, "{");
+  tspec_json_number(buf, "bytes", spent.bytes);
+  tspec_json_number(buf, "cost", spent.cost);
+  tspec_buf_puts(buf, "}");
+}
+
+static void put_moved(const tspec_explained_t *explained, const tspec_moved_t *moved,
+                      tspec_buf_t *buf) {
+  tspec_arena_t *arena = explained->driver->arena;
+  tspec_json_item(buf, 4);
+  tspec_buf_puts(buf, "{");
+  tspec_json_text(buf, "value", moved->name);
+  tspec_json_text(buf, "propagated", tspec_sharding_print(arena, explained->mesh, moved->was));
+  tspec_json_text(buf, "lies", tspec_sharding_print(arena, explained->mesh, moved->now));
+  tspec_buf_puts(buf, "}");
+}
+
+/// The entries whose layouts are chosen by cost.
+static void put_layouts(const tspec_explained_t *explained, tspec_buf_t *buf) {
+  const tspec_program_t *program = explained->driver->program;
+  tspec_json_key(buf, "layouts");
+  tspec_buf_puts(buf, "[");
+  for (int i = 0; i < program->nfuncs; i++) {
+    const tspec_by_cost_t *by_cost = program->funcs[i]->by_cost;
+    if (by_cost == NULL) {
+      continue;
+    }
+    tspec_json_item(buf, 2);
+    tspec_buf_puts(buf, "{");
+    tspec_json_text(buf, "entry", program->funcs[i]->name);
+    put_spent("by_cost", by_cost->spent, buf);
+    put_spent("by_vote", by_cost->by_vote, buf);
+    tspec_json_key(buf, "moved");
+    tspec_buf_puts(buf, "[");
+    for (int k = 0; k < by_cost->nmoved; k++) {
+      put_moved(explained, &by_cost->moved[k], buf);
+    }
+    tspec_buf_puts(buf, "]}");
+  }
+  tspec_buf_puts(buf, "]");
+}
+
 void tspec_explained_put_json(const tspec_explained_t *explained, tspec_buf_t *buf) {
   tspec_buf_puts(buf, "{");
   tspec_json_text(buf, "program", explained->map->program->name);
@@ -234,6 +279,7 @@ void tspec_explained_put_json(const tspec_explained_t *explained, tspec_buf_t *b
   }
   tspec_buf_puts(buf, "]");
   put_sets(explained, buf);
+  put_layouts(explained, buf);
   tspec_json_key(buf, "collectives");
   tspec_buf_printf(buf, "[%s]}\n", tspec_buf_get(&explained->driver->collectives));
 }

@@ -168,8 +168,8 @@ static void add_entry(const tspec_driver_t *driver, const tspec_func_t *func, ro
   }
 }
 
-static void collect_rows(const tspec_driver_t *driver, rows_t *rows) {
-  const tspec_program_t *program = driver->program;
+static void collect_rows(const tspec_driver_t *driver, const tspec_program_t *program,
+                         rows_t *rows) {
   for (int i = 0; i < program->nparams; i++) {
     const tspec_param_t *param = &program->params[i];
     add_row(driver, rows,
@@ -234,9 +234,10 @@ static void put_table(const tspec_driver_t *driver, const rows_t *rows, tspec_bu
   }
 }
 
-void tspec_driver_shardings(const tspec_driver_t *driver, bool json, tspec_buf_t *buf) {
+void tspec_driver_shardings(const tspec_driver_t *driver, const tspec_program_t *program, bool json,
+                            tspec_buf_t *buf) {
   rows_t rows = {0};
-  collect_rows(driver, &rows);
+  collect_rows(driver, program, &rows);
   if (!json) {
     put_table(driver, &rows, buf);
     return;
@@ -281,11 +282,12 @@ static void add_remark(const tspec_driver_t *driver, remarks_t *remarks, const r
   TSPEC_VEC_PUSH(driver->arena, remarks, remark);
 }
 
-void tspec_driver_annotate(const tspec_driver_t *driver, tspec_buf_t *buf) {
+void tspec_driver_annotate(const tspec_driver_t *driver, const tspec_program_t *program,
+                           tspec_buf_t *buf) {
   const tspec_source_t *source = tspec_sources_get(&driver->sources, driver->file);
   rows_t rows = {0};
   remarks_t remarks = {0};
-  collect_rows(driver, &rows);
+  collect_rows(driver, program, &rows);
   for (size_t i = 0; i < rows.count; i++) {
     add_remark(driver, &remarks, &rows.items[i]);
   }

@@ -99,7 +99,9 @@ typedef struct tspec_func_t {
   tspec_result_t *results;
   tspec_op_t *first, *last;
   tspec_range_t range;
-  int64_t arena_bytes; ///< kernels level, after plan-memory
+  int64_t arena_bytes;                   ///< kernels level, after plan-memory
+  const struct tspec_by_cost_t *by_cost; ///< from `reshard` on, where its layouts are not the
+                                         ///< vote's (passes/layouts.h); else NULL. In memory alone
 } tspec_func_t;
 
 /// Initial values, keyed by seed, path and global index (language.md 5).
@@ -200,7 +202,7 @@ void tspec_value_replace(tspec_func_t *func, tspec_value_t *from, tspec_value_t 
 int tspec_func_number(tspec_func_t *func);
 /// Removes ops that nothing reads, from the end.
 void tspec_func_remove_dead(tspec_func_t *func);
-/// A deep copy in `arena` (which may be another one). `kernels`, what is `decided` and
+/// A deep copy in `arena` (which may be another one). `kernels`, `by_cost`, what is `decided` and
 /// foreign attributes are shared with the original.
 tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena);
 

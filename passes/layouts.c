@@ -1,11 +1,11 @@
 #include "passes/layouts.h"
 
-#include "ir/shard/decompose.h"
 #include "passes/layouts_internal.h"
 #include "passes/pending.h"
 
 struct tspec_layouts_t {
   const tspec_sharding_t *const **ops; // by the id of the first result; NULL: as voted
+  TSPEC_VEC(tspec_moved_t) moved;
 };
 
 tspec_laid_value_t *tspec_laid_value(const tspec_laying_t *laying, const tspec_value_t *value) {
@@ -179,7 +179,7 @@ static const tspec_sharding_t *const *tensors_of(const tspec_laying_t *laying,
   return tensors;
 }
 
-static const tspec_layouts_t *keep(const tspec_laying_t *laying) {
+static tspec_layouts_t *keep(const tspec_laying_t *laying) {
   tspec_arena_t *arena = laying->wire->arena;
   tspec_layouts_t *layouts = NULL;
   for (int i = 0; i < laying->nops; i++) {
@@ -217,13 +217,27 @@ static void set_results(const tspec_laying_t *laying, const tspec_program_t *pro
   }
 }
 
-static void set_values(const tspec_laying_t *laying, const tspec_program_t *program) {
+// Its own, or that under which it is returned.
+static const char *name_of(const tspec_func_t *func, const tspec_value_t *value) {
+  const char *name = value->name;
+  for (int i = 0; i < func->nresults && name == NULL; i++) {
+    name = func->results[i].value == value ? func->results[i].name : NULL;
+  }
+  return name;
+}
+
+static void set_values(const tspec_laying_t *laying, tspec_layouts_t *layouts,
+                       const tspec_program_t *program) {
   for (int i = 0; i < laying->nops; i++) {
     const tspec_op_t *op = laying->ops[i].op;
     for (int r = 0; r < op->nresults; r++) {
-      const tspec_laid_value_t *value = tspec_laid_value(laying, op->results[r]);
-      if (value->chosen != value->layouts[0]) {
-        op->results[r]->sharding = layout_of(laying, program, value);
+      tspec_value_t *value = op->results[r];
+      const tspec_laid_value_t *laid = tspec_laid_value(laying, value);
+      if (laid->chosen != laid->layouts[0]) {
+        const tspec_sharding_t *now = layout_of(laying, program, laid);
+        TSPEC_VEC_PUSH(laying->wire->arena, &layouts->moved,
+                       (tspec_moved_t){value, name_of(laying->func, value), value->sharding, now});
+        value->sharding = now;
       }
     }
   }
@@ -237,11 +251,19 @@ const tspec_layouts_t *tspec_layouts_decide(tspec_wire_t *wire, const tspec_prog
   tspec_layouts_spread(&laying);
   tspec_layouts_solve(&laying);
   complete_values(&laying);
-  const tspec_layouts_t *layouts = keep(&laying);
+  tspec_layouts_t *layouts = keep(&laying);
   set_results(&laying, program);
-  set_values(&laying, program);
+  set_values(&laying, layouts, program);
   tspec_arena_deinit(&arena);
   return layouts;
+}
+
+tspec_by_cost_t *tspec_layouts_report(const tspec_layouts_t *layouts, tspec_arena_t *arena) {
+  tspec_by_cost_t *report = TSPEC_ARENA_NEW(arena, tspec_by_cost_t, 1);
+  size_t bytes = sizeof *layouts->moved.items * layouts->moved.count;
+  report->nmoved = (int)layouts->moved.count;
+  report->moved = tspec_arena_copy(arena, layouts->moved.items, bytes);
+  return report;
 }
 
 const tspec_sharding_t *const *tspec_layouts_of(const tspec_layouts_t *layouts,

@@ -19,6 +19,28 @@
 /// What was decided for one function. Values must not be renumbered while it is read.
 typedef struct tspec_layouts_t tspec_layouts_t;
 
+/// A value that does not lie as propagated.
+typedef struct tspec_moved_t {
+  const tspec_value_t *value;
+  const char *name; ///< or NULL
+  const tspec_sharding_t *was;
+  const tspec_sharding_t *now;
+} tspec_moved_t;
+
+/// What the collectives of a function send at the end of the local level.
+typedef struct tspec_spent_t {
+  int64_t cost; ///< tspec_wire_weigh
+  int64_t bytes;
+} tspec_spent_t;
+
+/// What became of one function.
+typedef struct tspec_by_cost_t {
+  int nmoved;
+  const tspec_moved_t *moved; ///< in program order
+  tspec_spent_t spent;
+  tspec_spent_t by_vote; ///< what the vote would spend
+} tspec_by_cost_t;
+
 /// Decides for `func`, all of whose values have shardings, and numbers its values. Changes the
 /// shardings of values that nothing lays down: made by an op that is not written to place its
 /// result, not written as pending, and, if returned, with `is_free` results alone; these are only
@@ -31,5 +53,8 @@ const tspec_layouts_t *tspec_layouts_decide(tspec_wire_t *wire, const tspec_prog
 /// `layouts` is NULL, or the op is computed as its tensors vote.
 const tspec_sharding_t *const *tspec_layouts_of(const tspec_layouts_t *layouts,
                                                 const tspec_op_t *op);
+
+/// The values that lie otherwise; what is spent is not yet known. In `arena`.
+tspec_by_cost_t *tspec_layouts_report(const tspec_layouts_t *layouts, tspec_arena_t *arena);
 
 #endif

@@ -356,8 +356,8 @@ static void find_asked(reshard_t *pass) {
   }
 }
 
-// By cost, or by vote. Returns false if that is the same here.
-static bool run_func(tspec_pass_run_t *run, tspec_func_t *func, bool by_cost) {
+// By cost, or by vote. Returns NULL if that is the same here.
+static tspec_by_cost_t *run_func(tspec_pass_run_t *run, tspec_func_t *func, bool by_cost) {
   drop_ones(run->program, func);
   tspec_wire_t wire = {.mesh = &run->program->mesh, .arena = run->scratch};
   tspec_expand_ops(run, &wire, func);
@@ -383,16 +383,19 @@ static bool run_func(tspec_pass_run_t *run, tspec_func_t *func, bool by_cost) {
   shorten_chains(&pass);
   drop_empty(&pass);
   tspec_func_remove_dead(func);
-  return layouts != NULL;
+  return layouts == NULL ? NULL : tspec_layouts_report(layouts, run->program->arena);
 }
 
 bool tspec_pass_reshard(tspec_pass_run_t *run) {
-  const bool *by_cost = tspec_cost_model_choose(run, run_func);
-  for (int i = 0; i < run->program->nfuncs; i++) {
-    run_func(run, run->program->funcs[i], by_cost[i]);
-  }
+  const tspec_model_choice_t *choices = tspec_cost_model_choose(run, run_func);
   for (int i = 0; i < run->program->nfuncs; i++) {
     tspec_func_t *func = run->program->funcs[i];
+    tspec_by_cost_t *report = run_func(run, func, choices[i].by_cost);
+    if (report != NULL) {
+      report->spent = choices[i].cost;
+      report->by_vote = choices[i].vote;
+    }
+    func->by_cost = report;
     for (int r = 0; r < func->nresults; r++) {
       func->results[r].is_free = false; // decided
     }
