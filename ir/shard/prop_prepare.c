@@ -106,7 +106,7 @@ void tspec_prop_split_constants(tspec_prop_graph_t *graph) {
 
 /// One read of a value: operand of a node, or (after all nodes) a function's result.
 typedef struct reader_t {
-  int position; ///< in program order
+  int position; ///< in program order: the node; of a copy, the one that it is a copy of
   int *operand;
   int next; ///< of the same value, later, or -1
 } reader_t;
@@ -170,7 +170,7 @@ static void find_readers(mover_t *mover) {
         readers->constraint = readers->constraint == NULL ? asked : readers->constraint;
         readers->nconstraints++;
       }
-      add_reader(mover, next++, (int)i, node, o);
+      add_reader(mover, next++, node->origin, node, o);
     }
   }
   for (size_t i = 0; i < graph->returns.count; i++) {

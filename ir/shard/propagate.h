@@ -129,7 +129,7 @@ int tspec_prop_cause_value(const tspec_prop_graph_t *graph, int value);
 
 // The steps before (TSPEC_PROP_FULL) may change what an op reads: constants get one copy per use,
 // and reads of a constrained value may move to the constraint's result. Ids beyond the caller's own
-// are copies.
+// are copies. A copy of an op stands, in program order, where its original does.
 int tspec_prop_nvalues(const tspec_prop_graph_t *graph);
 int tspec_prop_nops(const tspec_prop_graph_t *graph);
 /// What operand `index` of an op reads after the run.

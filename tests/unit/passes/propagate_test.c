@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support.h"
@@ -111,6 +112,47 @@ Test(propagate, a_constant_is_split_for_each_reader) {
   cr_assert(eq(ptr, (void *)op->operands[1], (void *)op->prev->prev->operands[1]));
   bench_expect("t reads", bench_sharding(&bench, op->prev->operands[1]), "[-, b]");
   bench_end(&bench);
+}
+
+Test(propagate, a_copy_stands_behind_what_it_reads) {
+  static const char *const ops[][2] = {
+      // lines; the ops then
+      {"w = broadcast v shape=4 dims=\n"
+       "h = constraint v sharding={[] sum(a)}\n"
+       "k = constraint h sharding={[] sum(a)}\n",
+       "broadcast broadcast constraint constraint add add"},
+      {"h = constraint v sharding={[] sum(a)}\n"
+       "w = broadcast v shape=4 dims=\n"
+       "k = constraint h sharding={[] sum(a)}\n",
+       "constraint broadcast broadcast constraint add add"},
+      {"h = constraint v sharding={[] sum(a)}\n"
+       "k = constraint h sharding={[] sum(a)}\n"
+       "w = broadcast v shape=4 dims=\n",
+       "constraint constraint broadcast broadcast add add"},
+  };
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    bench_t bench;
+    char text[512];
+    snprintf(text, sizeof text,
+             "level global\n"
+             "mesh a=2 b=2\n"
+             "input v f32[]\n"
+             "input x f32[4] @ [a]\n"
+             "input y f32[4] @ [b]\n"
+             "%s"
+             "s = add x w\n"
+             "t = add y w\n"
+             "result s @ [a]\n"
+             "result t @ [b]\n"
+             "result k\n",
+             ops[i][0]);
+    propagate(&bench, text);
+    bench_expect("ops", bench_ops(&bench), ops[i][1]);
+    const tspec_op_t *op = bench.func->last;
+    bench_expect("t reads", bench_sharding(&bench, op->operands[1]), "[b]");
+    bench_expect("s reads", bench_sharding(&bench, op->prev->operands[1]), "[a]");
+    bench_end(&bench);
+  }
 }
 
 Test(propagate, axes_of_size_1_say_nothing) {

@@ -420,6 +420,39 @@ Test(propagate, reads_after_a_chain_of_constraints_move_to_its_end) {
   setting_close(&s);
 }
 
+Test(propagate, a_copy_reads_what_its_original_reads) {
+  enum { BEFORE, BETWEEN, AFTER, NPLACES };
+  for (int place = 0; place < NPLACES; place++) { // of the broadcast, in a chain of constraints
+    setting_t s;
+    graph_t g;
+    setting_open(&s, kSmall);
+    graph_open(&g, &s);
+    int scalar = value(&g, (tspec_type_t){.dtype = TSPEC_DTYPE_F32}, NULL);
+    int filled = place == BEFORE ? fill(&g, scalar, TYPE(&s, 8)) : -1;
+    int head = constraint(&g, scalar, "[] sum(a)");
+    filled = place == BETWEEN ? fill(&g, scalar, TYPE(&s, 8)) : filled;
+    int tail = constraint(&g, head, "[] sum(b)");
+    filled = place == AFTER ? fill(&g, scalar, TYPE(&s, 8)) : filled;
+    int first = pointwise(&g, filled, -1, "[a]");
+    int second = pointwise(&g, filled, -1, "[b]");
+    tspec_prop_add_return(g.graph, scalar, NULL);
+    run(&g, TSPEC_PROP_FULL);
+    const tspec_prop_graph_t *graph = g.graph;
+    int copy = tspec_prop_operand(graph, tspec_prop_definition(graph, second), 0);
+    cr_assert(eq(int, tspec_prop_operand(graph, tspec_prop_definition(graph, first), 0), filled));
+    cr_assert(ne(int, copy, filled));
+    cr_assert(eq(int, tspec_prop_value_origin(graph, copy), filled));
+    int reads = place == AFTER ? tail : scalar;
+    int definitions[] = {tspec_prop_definition(graph, filled), tspec_prop_definition(graph, copy)};
+    for (int i = 0; i < 2; i++) {
+      cr_assert(eq(int, tspec_prop_operand(graph, definitions[i], 0), reads), "place %d, copy %d",
+                place, i);
+    }
+    cr_assert(eq(int, tspec_prop_returned(graph, 0), tail));
+    setting_close(&s);
+  }
+}
+
 Test(propagate, a_result_and_what_is_returned_agree_both_ways) {
   setting_t s;
   graph_t g;
