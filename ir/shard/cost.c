@@ -302,8 +302,8 @@ typedef struct overlap_t {
 typedef struct counter_t {
   const exchange_t *exchange;
   const part_t *part;
-  int64_t **offsets; // by dim
-  int64_t *copies;   // what each copy's index adds to a rank
+  int64_t **offsets;     // by dim
+  const int64_t *copies; // what each copy's index adds to a rank
   overlap_t *overlaps;
   int64_t *sent; // by rank
 } counter_t;
@@ -415,24 +415,48 @@ static int64_t asked_for(const part_t *part, const tspec_block_t *held, int64_t 
   return length;
 }
 
-// Takes from the copies of a rank's block what the rank holds of its new one itself.
-static void take_own(const part_t *part, const tspec_block_t *held, const tspec_block_t *own,
-                     int64_t rank, int64_t *sent) {
+// What each copy's index adds to a rank, by index.
+static int64_t *copy_offsets(const exchange_t *exchange, const part_t *part) {
   const route_t *route = &part->route;
-  int64_t all = part->sharing.count;
-  int64_t others = 1;
-  for (int d = 0; d < part->step.from->rank; d++) {
-    int64_t length = own[d].end > own[d].begin ? own[d].end - own[d].begin : 0;
-    others *= d == part->sharing.dim && length > 0 ? 1 : length;
+  int64_t *offsets = TSPEC_ARENA_NEW(exchange->arena, int64_t, part->sharing.count);
+  for (int64_t i = 0; i < part->sharing.count; i++) {
+    offsets[i] = with_index(route->mesh, 0, route->from.axes, route->from.count, i);
   }
-  for (int64_t p = 0; p < all && others > 0; p++) {
-    tspec_block_t piece = tspec_block_common(tspec_block_part(held[part->sharing.dim], all, p),
-                                             own[part->sharing.dim]);
-    if (piece.end > piece.begin) {
-      int64_t copy = with_index(route->mesh, rank, route->from.axes, route->from.count,
-                                copy_index(route, rank, p));
-      sent[copy] -= others * (piece.end - piece.begin);
-    }
+  return offsets;
+}
+
+// One rank's blocks by dim, and where it is among their copies.
+typedef struct holding_t {
+  tspec_block_t *held; // of the operand
+  tspec_block_t *own;  // of these, what belongs to its block of the result
+  int64_t rank;
+  int64_t copy;
+} holding_t;
+
+// Takes from the copies of a rank's block what the rank holds of its new one itself.
+static void take_own(const part_t *part, const int64_t *offsets, const holding_t *holding,
+                     int64_t *sent) {
+  tspec_block_t shared = holding->held[part->sharing.dim];
+  tspec_block_t own = holding->own[part->sharing.dim];
+  int64_t others = own.end > own.begin ? 1 : 0;
+  for (int d = 0; d < part->step.from->rank; d++) {
+    int64_t length = holding->own[d].end - holding->own[d].begin;
+    others *= d == part->sharing.dim ? 1 : length > 0 ? length : 0;
+  }
+  if (others == 0) {
+    return;
+  }
+  int64_t all = part->sharing.count;
+  int64_t size = tspec_block(shared.end - shared.begin, all, 0).end;
+  int64_t last = (own.end - 1 - shared.begin) / size;
+  int64_t base = holding->rank - offsets[holding->copy];
+  int64_t turn = copy_index(&part->route, holding->rank, 0);
+  for (int64_t p = (own.begin - shared.begin) / size; p <= last; p++) {
+    int64_t begin = shared.begin + p * size;
+    int64_t end = begin + size;
+    begin = begin < own.begin ? own.begin : begin;
+    end = end > own.end ? own.end : end;
+    sent[base + offsets[(p + turn) % all]] -= others * (end - begin);
   }
 }
 
@@ -440,37 +464,36 @@ static void take_own(const part_t *part, const tspec_block_t *held, const tspec_
 // along each axis that `to` does not use: no need to look at who needs which blocks.
 static void count_given(const exchange_t *exchange, const part_t *part, int64_t *sent) {
   int rank = part->step.from->rank;
-  tspec_block_t *held = TSPEC_ARENA_NEW(exchange->arena, tspec_block_t, rank);
-  tspec_block_t *own = TSPEC_ARENA_NEW(exchange->arena, tspec_block_t, rank);
+  const int64_t *offsets = copy_offsets(exchange, part);
+  holding_t holding = {.held = TSPEC_ARENA_NEW(exchange->arena, tspec_block_t, rank),
+                       .own = TSPEC_ARENA_NEW(exchange->arena, tspec_block_t, rank)};
   for (int64_t r = 0; r < tspec_mesh_nranks(&exchange->mesh); r++) {
     for (int d = 0; d < rank; d++) {
       const tspec_dim_t *from = &part->step.from->dims[d];
       const tspec_dim_t *to = &part->step.to->dims[d];
-      held[d] = tspec_block(part->sizes[d], tspec_dim_nblocks(from),
-                            tspec_dim_block_index(&exchange->mesh, from, r));
-      own[d] =
-          tspec_block_common(held[d], tspec_block(part->sizes[d], tspec_dim_nblocks(to),
-                                                  tspec_dim_block_index(&exchange->mesh, to, r)));
+      holding.held[d] = tspec_block(part->sizes[d], tspec_dim_nblocks(from),
+                                    tspec_dim_block_index(&exchange->mesh, from, r));
+      holding.own[d] = tspec_block_common(
+          holding.held[d], tspec_block(part->sizes[d], tspec_dim_nblocks(to),
+                                       tspec_dim_block_index(&exchange->mesh, to, r)));
     }
-    sent[r] += asked_for(part, held, spare_index(&part->route, &part->route.from, r));
-    take_own(part, held, own, r, sent);
+    holding.rank = r;
+    holding.copy = spare_index(&part->route, &part->route.from, r);
+    sent[r] += asked_for(part, holding.held, holding.copy);
+    take_own(part, offsets, &holding, sent);
   }
 }
 
 static void count_part(const exchange_t *exchange, const part_t *part, int64_t *sent) {
   int rank = part->step.from->rank;
-  const route_t *route = &part->route;
   counter_t counter = {.exchange = exchange,
                        .part = part,
                        .offsets = TSPEC_ARENA_NEW(exchange->arena, int64_t *, rank),
-                       .copies = TSPEC_ARENA_NEW(exchange->arena, int64_t, part->sharing.count),
+                       .copies = copy_offsets(exchange, part),
                        .overlaps = TSPEC_ARENA_NEW(exchange->arena, overlap_t, rank),
                        .sent = sent};
   for (int d = 0; d < rank; d++) {
     counter.offsets[d] = holder_offsets(exchange, &part->step.from->dims[d]);
-  }
-  for (int64_t i = 0; i < part->sharing.count; i++) {
-    counter.copies[i] = with_index(route->mesh, 0, route->from.axes, route->from.count, i);
   }
   for (int64_t r = 0; r < tspec_mesh_nranks(&exchange->mesh); r++) {
     count_received(&counter, r);
