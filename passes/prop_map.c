@@ -61,6 +61,12 @@ static unsigned prop_traits(const tspec_op_t *op) {
   return prop;
 }
 
+// True for what is split per use (tspec_prop_split_constants).
+static bool is_copied(const tspec_op_t *def) {
+  return def != NULL && (tspec_op_info(def->kind)->rules->traits &
+                         (TSPEC_TRAIT_CONSTANT_LIKE | TSPEC_TRAIT_BROADCAST)) != 0;
+}
+
 // The op's result is in its group, and so is what it reads: except partial sums, which are the
 // let's alone, and constants, which are split per use.
 static void note_members(tspec_prop_map_t *map, const tspec_op_t *op) {
@@ -73,9 +79,7 @@ static void note_members(tspec_prop_map_t *map, const tspec_op_t *op) {
   const tspec_op_t *def = op->operands[0]->def;
   const tspec_attr_t *stated = def == NULL ? NULL : tspec_op_get_attr(def, "sharding");
   bool partial = stated != NULL && stated->sharding->npending > 0;
-  bool constant = def != NULL && (tspec_op_info(def->kind)->rules->traits &
-                                  (TSPEC_TRAIT_CONSTANT_LIKE | TSPEC_TRAIT_BROADCAST)) != 0;
-  if (!partial && !constant) {
+  if (!partial && !is_copied(def)) {
     tspec_prop_member_t operand = {group->i, op->operands[0]->id};
     TSPEC_VEC_PUSH(map->arena, &map->members, operand);
   }
@@ -172,10 +176,41 @@ static void add_func(tspec_prop_map_t *map, tspec_func_t *func) {
   }
 }
 
+// How many there will be, before any is added: in the graph, with the copies of constants.
+typedef struct counts_t {
+  int nsites;
+  int nops;
+  int ncopies;
+} counts_t;
+
+static counts_t count(const tspec_program_t *program) {
+  counts_t counts = {0};
+  for (int i = 0; i < program->nfuncs; i++) {
+    const tspec_func_t *func = program->funcs[i];
+    counts.nsites += func->nargs + func->nresults;
+    for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
+      counts.nops++;
+      counts.nsites += op->nresults;
+      for (int k = 0; k < op->noperands; k++) {
+        counts.ncopies += is_copied(op->operands[k]->def);
+      }
+    }
+  }
+  return counts;
+}
+
+static void reserve(tspec_prop_map_t *map) {
+  counts_t counts = count(map->program);
+  tspec_prop_reserve(map->graph, counts.nsites + counts.ncopies, counts.nops + counts.ncopies);
+  TSPEC_VEC_RESERVE(map->arena, &map->sites, counts.nsites);
+  TSPEC_VEC_RESERVE(map->arena, &map->ops, counts.nops);
+}
+
 static void build_graph(tspec_prop_map_t *map) {
   map->first_return = TSPEC_ARENA_NEW(map->arena, int, map->program->nfuncs);
   map->ndeclarations = map->program->nparams;
   map->graph = tspec_prop_graph_create(map->arena, &map->program->mesh);
+  reserve(map);
   map->param_names = tspec_program_param_names(map->program, map->arena);
   map->params = TSPEC_ARENA_NEW(map->arena, tspec_prop_uses_t, map->program->nparams);
   for (int i = 0; i < map->program->nfuncs; i++) {

@@ -133,11 +133,16 @@ char *tspec_arena_printf(tspec_arena_t *arena, const char *format, ...) {
 
 void *tspec_vec_grow(tspec_arena_t *arena, void *items, size_t count, size_t *capacity,
                      size_t item_bytes) {
-  size_t grown = *capacity == 0 ? 8 : *capacity * 2;
-  void *moved = tspec_arena_alloc(arena, grown * item_bytes);
+  return tspec_vec_reserve(arena, items, count, capacity, item_bytes,
+                           *capacity == 0 ? 8 : *capacity * 2);
+}
+
+void *tspec_vec_reserve(tspec_arena_t *arena, void *items, size_t count, size_t *capacity,
+                        size_t item_bytes, size_t room) {
+  void *moved = tspec_arena_alloc(arena, room * item_bytes);
   if (count > 0) {
     memcpy(moved, items, count * item_bytes);
   }
-  *capacity = grown;
+  *capacity = room;
   return moved;
 }

@@ -20,6 +20,19 @@
 /// in the arena.
 void *tspec_vec_grow(tspec_arena_t *arena, void *items, size_t count, size_t *capacity,
                      size_t item_bytes) __attribute__((returns_nonnull));
+/// The same with room for `room` items, no fewer than `count`.
+void *tspec_vec_reserve(tspec_arena_t *arena, void *items, size_t count, size_t *capacity,
+                        size_t item_bytes, size_t room) __attribute__((returns_nonnull));
+
+/// Room for `room` items at least, for a vector (a pointer to a TSPEC_VEC) whose number of items is
+/// known before: nothing moves until there are more.
+#define TSPEC_VEC_RESERVE(arena, vec, room)                                                        \
+  do {                                                                                             \
+    if ((vec)->capacity < (size_t)(room)) {                                                        \
+      (vec)->items = tspec_vec_reserve((arena), (vec)->items, (vec)->count, &(vec)->capacity,      \
+                                       sizeof *(vec)->items, (size_t)(room));                      \
+    }                                                                                              \
+  } while (0)
 
 /// Appends a value at the end of `vec` (a pointer to a TSPEC_VEC).
 #define TSPEC_VEC_PUSH(arena, vec, ...)                                                            \

@@ -11,6 +11,11 @@ tspec_prop_graph_t *tspec_prop_graph_create(tspec_arena_t *arena, const tspec_me
   return graph;
 }
 
+void tspec_prop_reserve(tspec_prop_graph_t *graph, int nvalues, int nops) {
+  TSPEC_VEC_RESERVE(graph->arena, &graph->values, nvalues);
+  TSPEC_VEC_RESERVE(graph->arena, &graph->nodes, nops);
+}
+
 int tspec_prop_add_value(tspec_prop_graph_t *graph, tspec_type_t type,
                          const tspec_sharding_t *sharding) {
   TSPEC_CHECK(sharding == NULL || sharding->rank == type.rank);

@@ -6,9 +6,10 @@
 
 typedef struct splitter_t {
   tspec_prop_graph_t *graph;
-  bool *constant; ///< per original node: an expression of constants alone
-  bool *split;    ///< per original node: one copy per use (also a broadcast of any scalar)
-  bool *claimed;  ///< per original value: its first use has it
+  tspec_arena_t *arena; ///< until the end of the step
+  bool *constant;       ///< per original node: an expression of constants alone
+  bool *split;          ///< per original node: one copy per use (also a broadcast of any scalar)
+  bool *claimed;        ///< per original value: its first use has it
 } splitter_t;
 
 /// The node that makes a value, if that is to be copied per use; else -1.
@@ -49,7 +50,7 @@ static int copy_value(splitter_t *splitter, int value) {
   }
   tspec_prop_node_t node = graph->nodes.items[from];
   int noperands = node.noperands;
-  int *operands = TSPEC_ARENA_NEW(graph->arena, int, noperands);
+  int *operands = TSPEC_ARENA_NEW(splitter->arena, int, noperands);
   for (int i = 0; i < noperands; i++) {
     operands[i] = copy_value(splitter, node.operands[i]);
   }
@@ -81,16 +82,19 @@ static void split_operand(splitter_t *splitter, int *operand) {
 
 void tspec_prop_split_constants(tspec_prop_graph_t *graph) {
   size_t nnodes = graph->nodes.count;
+  tspec_arena_t work;
+  tspec_arena_init(&work);
   splitter_t splitter = {.graph = graph,
-                         .constant = TSPEC_ARENA_NEW(graph->arena, bool, nnodes),
-                         .split = TSPEC_ARENA_NEW(graph->arena, bool, nnodes)};
+                         .arena = &work,
+                         .constant = TSPEC_ARENA_NEW(&work, bool, nnodes),
+                         .split = TSPEC_ARENA_NEW(&work, bool, nnodes),
+                         .claimed = TSPEC_ARENA_NEW(&work, bool, graph->values.count)};
   for (size_t i = 0; i < nnodes; i++) {
     const tspec_prop_node_t *node = &graph->nodes.items[i];
     splitter.constant[i] = node->nresults == 1 && is_constant(&splitter, node);
     splitter.split[i] =
         splitter.constant[i] || (node->nresults == 1 && is_scalar_broadcast(&splitter, node));
   }
-  splitter.claimed = TSPEC_ARENA_NEW(graph->arena, bool, graph->values.count);
   for (size_t i = 0; i < nnodes; i++) {
     int *operands = graph->nodes.items[i].operands;
     for (int o = 0; o < graph->nodes.items[i].noperands; o++) {
@@ -100,6 +104,7 @@ void tspec_prop_split_constants(tspec_prop_graph_t *graph) {
   for (size_t i = 0; i < graph->returns.count; i++) {
     split_operand(&splitter, &graph->returns.items[i].operands[0]);
   }
+  tspec_arena_deinit(&work);
 }
 
 // ---- constraints --------------------------------------------------------------------------------
@@ -147,14 +152,14 @@ static void add_reader(mover_t *mover, int index, int position, const tspec_prop
   readers->count++;
 }
 
-static void find_readers(mover_t *mover) {
+static void find_readers(mover_t *mover, tspec_arena_t *work) {
   tspec_prop_graph_t *graph = mover->graph;
   size_t total = graph->returns.count;
   for (size_t i = 0; i < graph->nodes.count; i++) {
     total += (size_t)graph->nodes.items[i].noperands;
   }
-  mover->readers = TSPEC_ARENA_NEW(graph->arena, reader_t, total);
-  mover->values = TSPEC_ARENA_NEW(graph->arena, readers_t, graph->values.count);
+  mover->readers = TSPEC_ARENA_NEW(work, reader_t, total);
+  mover->values = TSPEC_ARENA_NEW(work, readers_t, graph->values.count);
   for (size_t i = 0; i < graph->values.count; i++) {
     mover->values[i].first = -1;
   }
@@ -273,8 +278,10 @@ static void compare_members(mover_t *mover, const tspec_prop_group_t *group) {
 }
 
 void tspec_prop_apply_constraints(tspec_prop_graph_t *graph) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
   mover_t mover = {.graph = graph};
-  find_readers(&mover);
+  find_readers(&mover, &work);
   for (size_t i = 0; i < graph->groups.count; i++) {
     compare_members(&mover, &graph->groups.items[i]);
   }
@@ -288,4 +295,5 @@ void tspec_prop_apply_constraints(tspec_prop_graph_t *graph) {
       apply_chain(&mover, (int)i);
     }
   }
+  tspec_arena_deinit(&work);
 }

@@ -154,15 +154,10 @@ static void enqueue_readers(engine_t *engine, int root) {
   }
 }
 
-/// The hidden axes of a manual region before those that were found inside.
+/// The hidden axes of a manual region before those that were found inside. Copies the axes.
 static void set_dim(engine_t *engine, const tspec_prop_value_t *seen, tspec_dim_t *dim,
                     const tspec_dim_t *new) {
   int hidden = tspec_prop_nhidden(seen, dim);
-  if (hidden == 0) {
-    dim->axes = new->axes;
-    dim->naxes = new->naxes;
-    return;
-  }
   tspec_axis_t *axes = TSPEC_ARENA_NEW(engine->graph->arena, tspec_axis_t, hidden + new->naxes);
   tspec_axes_copy(axes, dim->axes, hidden);
   tspec_axes_copy(axes + hidden, new->axes, new->naxes);
@@ -190,7 +185,9 @@ static bool write_back(engine_t *engine, const tspec_prop_node_t *node, int tens
   int root_id = tspec_prop_root(graph, value);
   const tspec_prop_value_t *seen = &graph->values.items[value];
   tspec_prop_value_t *root = &graph->values.items[root_id];
-  tspec_dim_t *dims = tspec_projection_get(&engine->spread.projection, tensor, graph->arena);
+  tspec_arena_t work;
+  tspec_arena_init(&work);
+  const tspec_dim_t *dims = tspec_projection_get(&engine->spread.projection, tensor, &work);
   bool any = false;
   for (int i = 0; i < root->type.rank; i++) {
     tspec_dim_t old = tspec_prop_look(graph, value)->dims[i];
@@ -202,6 +199,7 @@ static bool write_back(engine_t *engine, const tspec_prop_node_t *node, int tens
     set_dim(engine, seen, &root->dims[i], &dims[i]);
     any = true;
   }
+  tspec_arena_deinit(&work);
   if (any) {
     enqueue_readers(engine, root_id);
   }

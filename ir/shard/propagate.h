@@ -75,6 +75,10 @@ typedef struct tspec_prop_graph_t tspec_prop_graph_t;
 /// An empty graph. Everything lies in `arena`, results included; `mesh` is borrowed.
 tspec_prop_graph_t *tspec_prop_graph_create(tspec_arena_t *arena, const tspec_mesh_t *mesh);
 
+/// Room for that many values (results of functions included) and ops (edges included), copies of
+/// constants included; more may be added. Saves memory, changes nothing else.
+void tspec_prop_reserve(tspec_prop_graph_t *graph, int nvalues, int nops);
+
 // ---- building -----------------------------------------------------------------------------------
 // Ids are dense, in order of the calls; ops and edges share one numbering, in program order.
 

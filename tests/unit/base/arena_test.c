@@ -61,6 +61,22 @@ Test(arena, a_vector_grows_and_keeps_its_items) {
   }
 }
 
+Test(arena, a_vector_with_room_for_its_items_takes_no_more_memory) {
+  TSPEC_VEC(int) numbers = {0};
+  TSPEC_VEC_PUSH(&arena, &numbers, 0);
+  TSPEC_VEC_RESERVE(&arena, &numbers, 1000);
+  size_t used_bytes = arena.used_bytes;
+  for (int i = 1; i < 1000; ++i) {
+    TSPEC_VEC_PUSH(&arena, &numbers, i);
+  }
+  TSPEC_VEC_RESERVE(&arena, &numbers, 500);
+  cr_assert(eq(sz, arena.used_bytes, used_bytes));
+  TSPEC_VEC_PUSH(&arena, &numbers, 1000);
+  for (int i = 0; i <= 1000; ++i) {
+    cr_assert(eq(int, numbers.items[i], i));
+  }
+}
+
 Test(arena, may_be_used_again_after_deinit) {
   tspec_arena_alloc(&arena, 100);
   tspec_arena_deinit(&arena);
