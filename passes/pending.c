@@ -236,19 +236,17 @@ static void find_by_rule(const tspec_pending_t *pending, const tspec_op_t *op,
   facts->barred |= tspec_pending_rounds(op->results[0]->type.dtype);
 }
 
-static void find_possible(const tspec_pending_t *pending, const tspec_op_t *op) {
+static void find_possible(const tspec_pending_t *pending, const tspec_op_t *op,
+                          tspec_arena_t *work) {
   for (int i = 0; i < op->nresults; i++) {
     facts_of(pending, op->results[i])->entry = -1;
   }
-  tspec_arena_t work;
-  tspec_arena_init(&work);
   if (op->nresults == 1 && is_identity(op)) {
-    find_identity(pending, op, &work);
+    find_identity(pending, op, work);
   } else if (op->nresults == 1 && tspec_op_info(op->kind)->rules->rule != NULL) {
-    find_by_rule(pending, op, &work);
+    find_by_rule(pending, op, work);
   }
-  bar_operands(pending, op, &work);
-  tspec_arena_deinit(&work);
+  bar_operands(pending, op, work);
 }
 
 static void bar_results(const tspec_pending_t *pending, const tspec_func_t *func) {
@@ -263,32 +261,34 @@ static void bar_results(const tspec_pending_t *pending, const tspec_func_t *func
 
 // ---- backward: what is written ----------------------------------------------------------------
 
-static void ask(const tspec_pending_t *pending, const tspec_value_t *value, set_t wanted) {
+static void ask(const tspec_pending_t *pending, const tspec_value_t *value, set_t wanted,
+                tspec_arena_t *work) {
   facts_t *facts = facts_of(pending, value);
-  facts->asked =
-      tspec_pending_set_join(pending->arena, facts->asked,
-                             tspec_pending_set_intersect(pending->arena, wanted, facts->may));
+  set_t asked = tspec_pending_set_intersect(work, wanted, facts->may);
+  asked = tspec_pending_set_join(work, facts->asked, asked);
+  facts->asked = tspec_pending_set_copy(pending->arena, asked);
 }
 
-static void ask_operands(const tspec_pending_t *pending, const tspec_op_t *op) {
+static void ask_operands(const tspec_pending_t *pending, const tspec_op_t *op,
+                         tspec_arena_t *work) {
   if (op->nresults != 1) {
     return;
   }
   const tspec_value_t *result = op->results[0];
   facts_t *facts = facts_of(pending, result);
-  ask(pending, result, tspec_pending_set_of(result->sharding));
+  ask(pending, result, tspec_pending_set_of(result->sharding), work);
   if (facts->asked.count == 0) {
     return;
   }
   if (is_identity(op)) {
-    ask(pending, op->operands[0], facts->asked);
+    ask(pending, op->operands[0], facts->asked, work);
     return;
   }
   set_t own = facts->alone.own;
-  set_t through = tspec_pending_set_subtract(pending->arena, facts->asked, own.axes, own.count);
+  set_t through = tspec_pending_set_subtract(work, facts->asked, own.axes, own.count);
   for (int i = 0; i < op->noperands; i++) {
     if (tspec_pending_enters_by(pending, op, i)) {
-      ask(pending, op->operands[i], through);
+      ask(pending, op->operands[i], through, work);
     }
   }
 }
@@ -296,43 +296,59 @@ static void ask_operands(const tspec_pending_t *pending, const tspec_op_t *op) {
 // ---- forward: what will be --------------------------------------------------------------------
 
 // What the operands bring along of what may pass.
-static set_t brought(const tspec_pending_t *pending, const tspec_op_t *op) {
+static set_t brought(const tspec_pending_t *pending, const tspec_op_t *op, tspec_arena_t *work) {
   const facts_t *facts = facts_of(pending, op->results[0]);
   set_t through = {0};
   for (int i = 0; i < op->noperands; i++) {
     if (tspec_pending_enters_by(pending, op, i)) {
       set_t seen = facts_of(pending, op->operands[i])->seen;
-      seen = tspec_pending_set_intersect(pending->arena, seen, facts->through);
-      through = tspec_pending_set_join(pending->arena, through, seen);
+      seen = tspec_pending_set_intersect(work, seen, facts->through);
+      through = tspec_pending_set_join(work, through, seen);
     }
   }
   return through;
 }
 
-static void settle(const tspec_pending_t *pending, const tspec_op_t *op) {
+static void settle(const tspec_pending_t *pending, const tspec_op_t *op, tspec_arena_t *work) {
   if (op->nresults != 1) {
     return;
   }
-  tspec_arena_t *arena = pending->arena;
   facts_t *facts = facts_of(pending, op->results[0]);
   bool is_asked = facts->asked.count > 0;
+  set_t entering = {0};
   if (is_asked || facts->enters) {
-    facts->entering = brought(pending, op);
+    entering = brought(pending, op, work);
   }
   if (is_asked) {
-    facts->entering = tspec_pending_set_intersect(arena, facts->entering, facts->asked);
+    entering = tspec_pending_set_intersect(work, entering, facts->asked);
   }
-  bool enters = facts->entering.count > 0;
+  set_t seen = {0};
   if (is_asked || facts->stays) {
-    facts->seen = tspec_pending_set_join(arena, enters ? facts->joined.own : facts->alone.own,
-                                         facts->entering);
+    bool enters = entering.count > 0;
+    seen = tspec_pending_set_join(work, enters ? facts->joined.own : facts->alone.own, entering);
   }
   if (is_asked) {
-    facts->seen = tspec_pending_set_intersect(arena, facts->seen, facts->asked);
+    seen = tspec_pending_set_intersect(work, seen, facts->asked);
   }
+  facts->entering = tspec_pending_set_copy(pending->arena, entering);
+  facts->seen = tspec_pending_set_copy(pending->arena, seen);
 }
 
 // ---- the whole --------------------------------------------------------------------------------
+
+typedef void (*visit_fn_t)(const tspec_pending_t *pending, const tspec_op_t *op,
+                           tspec_arena_t *work);
+
+// Visits ops from `op` on with memory of its own for each.
+static void walk(const tspec_pending_t *pending, const tspec_op_t *op, bool forward,
+                 visit_fn_t visit) {
+  for (; op != NULL; op = forward ? op->next : op->prev) {
+    tspec_arena_t work;
+    tspec_arena_init(&work);
+    visit(pending, op, &work);
+    tspec_arena_deinit(&work);
+  }
+}
 
 const tspec_pending_t *tspec_pending_analyze(tspec_wire_t *wire, const tspec_program_t *program,
                                              tspec_func_t *func, const tspec_layouts_t *layouts) {
@@ -347,17 +363,11 @@ const tspec_pending_t *tspec_pending_analyze(tspec_wire_t *wire, const tspec_pro
   for (int i = 0; i < func->nargs; i++) {
     facts_of(pending, func->args[i].value)->entry = -1;
   }
-  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
-    find_possible(pending, op);
-  }
+  walk(pending, func->first, true, find_possible);
   bar_results(pending, func);
-  for (const tspec_op_t *op = func->last; op != NULL; op = op->prev) {
-    ask_operands(pending, op);
-  }
+  walk(pending, func->last, false, ask_operands);
   tspec_pending_travel(pending, func);
-  for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
-    settle(pending, op);
-  }
+  walk(pending, func->first, true, settle);
   return pending;
 }
 
@@ -384,8 +394,7 @@ const tspec_sharding_t *tspec_pending_wanted(const tspec_pending_t *pending,
   if (seen.count == 0) {
     return value->sharding;
   }
-  set_t wanted =
-      tspec_pending_set_join(pending->arena, tspec_pending_set_of(value->sharding), seen);
+  set_t wanted = tspec_pending_set_join(arena, tspec_pending_set_of(value->sharding), seen);
   return with_set(pending, value->sharding, wanted, arena);
 }
 

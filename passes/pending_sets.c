@@ -10,7 +10,9 @@ set_t tspec_pending_set_of(const tspec_sharding_t *sharding) {
 }
 
 set_t tspec_pending_set_copy(tspec_arena_t *arena, set_t set) {
-  set.axes = tspec_arena_copy(arena, set.axes, sizeof *set.axes * (size_t)set.count);
+  set.axes = set.count == 0
+                 ? NULL
+                 : tspec_arena_copy(arena, set.axes, sizeof *set.axes * (size_t)set.count);
   return set;
 }
 

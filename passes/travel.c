@@ -77,11 +77,11 @@ static int64_t reducing_cost(const travel_t *travel, const tspec_value_t *value)
   return cost;
 }
 
-static void add_op(const travel_t *travel, const tspec_op_t *op) {
+static void add_op(const travel_t *travel, const tspec_op_t *op, tspec_arena_t *work) {
   const tspec_value_t *result = op->results[0];
   const facts_t *facts = facts_of(travel, result);
   set_t none = {0};
-  set_t all = tspec_pending_set_join(travel->pending->arena, facts->joined.own, facts->through);
+  set_t all = tspec_pending_set_join(work, facts->joined.own, facts->through);
   int64_t apart = moving_cost(travel, result, facts->alone.computed, facts->alone.own, none);
   tspec_cut_source(travel->cut, out_node(result), apart);
   int64_t moved = TSPEC_CUT_NEVER;
@@ -121,12 +121,17 @@ static bool is_free(const travel_t *travel, const tspec_op_t *op) {
 }
 
 void tspec_pending_travel(tspec_pending_t *pending, const tspec_func_t *func) {
+  tspec_arena_t arena;
+  tspec_arena_init(&arena);
   travel_t travel = {.pending = pending,
                      .mesh = &pending->program->mesh,
-                     .cut = tspec_cut_create(pending->arena, 2 * pending->nvalues)};
+                     .cut = tspec_cut_create(&arena, 2 * pending->nvalues)};
   for (const tspec_op_t *op = func->first; op != NULL; op = op->next) {
     if (is_free(&travel, op)) {
-      add_op(&travel, op);
+      tspec_arena_t work;
+      tspec_arena_init(&work);
+      add_op(&travel, op, &work);
+      tspec_arena_deinit(&work);
       continue;
     }
     for (int i = 0; i < op->noperands; i++) { // what is asked for reads as it is written
@@ -143,4 +148,5 @@ void tspec_pending_travel(tspec_pending_t *pending, const tspec_func_t *func) {
       facts->stays = sides[out_node(op->results[0])];
     }
   }
+  tspec_arena_deinit(&arena);
 }
