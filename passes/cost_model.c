@@ -23,6 +23,21 @@ static tspec_options_t quiet_options(const tspec_pass_run_t *run) {
   return quiet;
 }
 
+// Lays out all entries by one of the two models: which ones cost changes. Returns whether there is
+// anything to count.
+static bool lay_out(tspec_pass_run_t trial, tspec_fit_fn_t fit, bool by_cost, bool *out_moved) {
+  tspec_arena_t scratch;
+  tspec_arena_init(&scratch);
+  trial.scratch = &scratch;
+  bool any = !by_cost;
+  for (int i = 0; i < trial.program->nfuncs; i++) {
+    out_moved[i] = fit(&trial, trial.program->funcs[i], by_cost) != NULL;
+    any |= out_moved[i];
+  }
+  tspec_arena_deinit(&scratch);
+  return any;
+}
+
 // What a copy of the program spends by one of the two models, and which entries cost changes.
 // Returns false, and does not look further, if there are none.
 static bool try_model(const tspec_pass_run_t *run, tspec_fit_fn_t fit, bool by_cost,
@@ -32,18 +47,13 @@ static bool try_model(const tspec_pass_run_t *run, tspec_fit_fn_t fit, bool by_c
   tspec_options_t quiet = quiet_options(run);
   tspec_pass_run_t trial = *run;
   trial.program = tspec_program_clone(run->program, &arena);
-  trial.scratch = &arena;
   trial.options = &quiet;
-  int nfuncs = trial.program->nfuncs;
-  bool any = !by_cost;
-  for (int i = 0; i < nfuncs; i++) {
-    out_moved[i] = fit(&trial, trial.program->funcs[i], by_cost) != NULL;
-    any |= out_moved[i];
-  }
+  bool any = lay_out(trial, fit, by_cost, out_moved);
   if (any) {
+    trial.scratch = &arena;
     bool ok = tspec_pass_partition(&trial) && tspec_pass_optimize_collectives(&trial);
     TSPEC_CHECK(ok);
-    for (int i = 0; i < nfuncs; i++) {
+    for (int i = 0; i < trial.program->nfuncs; i++) {
       out_spent[i] = count_func(trial.program, trial.program->funcs[i]);
     }
   }

@@ -2,6 +2,7 @@
 
 #include "passes/layouts_internal.h"
 #include "passes/pending.h"
+#include "passes/steps.h"
 
 struct tspec_layouts_t {
   const tspec_sharding_t *const **ops; // by the id of the first result; NULL: as voted
@@ -110,6 +111,10 @@ static tspec_laying_t lay_out(tspec_arena_t *arena, tspec_wire_t *wire, tspec_fu
                            .nvalues = tspec_func_number(func),
                            .ops = TSPEC_ARENA_NEW(arena, tspec_laid_op_t, nops)};
   laying.values = TSPEC_ARENA_NEW(arena, tspec_laid_value_t, laying.nvalues);
+  const int *nreads = tspec_func_count_reads(arena, func);
+  for (int i = 0; i < laying.nvalues; i++) {
+    TSPEC_VEC_RESERVE(arena, &laying.values[i].readers, nreads[i]);
+  }
   for (int i = 0; i < func->nargs; i++) {
     note_value(&laying, func->args[i].value, false);
   }
@@ -199,11 +204,14 @@ static tspec_layouts_t *keep(const tspec_laying_t *laying) {
   return layouts;
 }
 
-static const tspec_sharding_t *layout_of(const tspec_laying_t *laying,
-                                         const tspec_program_t *program,
+static const tspec_sharding_t *layout_of(const tspec_program_t *program,
                                          const tspec_laid_value_t *value) {
+  tspec_arena_t work;
+  tspec_arena_init(&work);
   const tspec_sharding_t *chosen = tspec_space_sharding(value->space, value->chosen);
-  return tspec_program_sharding(program, tspec_sharding_drop_ones(laying->arena, chosen));
+  chosen = tspec_program_sharding(program, tspec_sharding_drop_ones(&work, chosen));
+  tspec_arena_deinit(&work);
+  return chosen;
 }
 
 // Results first: whether one is free shows in how its value lies.
@@ -212,7 +220,7 @@ static void set_results(const tspec_laying_t *laying, const tspec_program_t *pro
     tspec_result_t *result = &laying->func->results[i];
     const tspec_laid_value_t *value = tspec_laid_value(laying, result->value);
     if (is_free_result(result) && value->chosen != value->layouts[0]) {
-      result->sharding = layout_of(laying, program, value);
+      result->sharding = layout_of(program, value);
     }
   }
 }
@@ -234,7 +242,7 @@ static void set_values(const tspec_laying_t *laying, tspec_layouts_t *layouts,
       tspec_value_t *value = op->results[r];
       const tspec_laid_value_t *laid = tspec_laid_value(laying, value);
       if (laid->chosen != laid->layouts[0]) {
-        const tspec_sharding_t *now = layout_of(laying, program, laid);
+        const tspec_sharding_t *now = layout_of(program, laid);
         TSPEC_VEC_PUSH(laying->wire->arena, &layouts->moved,
                        (tspec_moved_t){value, name_of(laying->func, value), value->sharding, now});
         value->sharding = now;

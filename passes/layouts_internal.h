@@ -14,15 +14,14 @@ typedef struct tspec_laid_value_t {
   bool is_returned; ///< and a result that may only be split more
   bool may_pend;    ///< partial results may stay so behind the op
   int count;
-  int layouts[TSPEC_LAYOUTS_MOST];    ///< the first one as propagated
-  bool kept[TSPEC_LAYOUTS_MOST];      ///< made from layouts that were propagated, by no
-                                      ///< reduce_scatter
-  int64_t before[TSPEC_LAYOUTS_MOST]; ///< of making it so, over the cheapest
-  int64_t behind[TSPEC_LAYOUTS_MOST]; ///< of reading it from there, over the cheapest
-  int chosen;                         ///< a layout
-  TSPEC_VEC(int) targets;             ///< layouts that it is converted to, returned or placed
-  TSPEC_VEC(int) readers;             ///< ops, each once
-  TSPEC_VEC(int) converted;           ///< layouts that ops before have it converted to
+  int layouts[TSPEC_LAYOUTS_MOST]; ///< the first one as propagated
+  bool kept[TSPEC_LAYOUTS_MOST];   ///< made from layouts that were propagated, by no
+                                   ///< reduce_scatter
+  int64_t *costs; ///< by layout, over the cheapest: first of making it so, then of reading it so
+  int chosen;     ///< a layout
+  TSPEC_VEC(int) targets;   ///< layouts that it is converted to, returned or placed
+  TSPEC_VEC(int) readers;   ///< ops, each once
+  TSPEC_VEC(int) converted; ///< layouts that ops before have it converted to
 } tspec_laid_value_t;
 
 typedef struct tspec_laid_way_t {

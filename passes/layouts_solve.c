@@ -29,7 +29,7 @@ static void keep_excess(int count, int64_t *costs) {
 static int64_t least_inward(const tspec_laid_value_t *value, int wanted) {
   int64_t least = INT64_MAX;
   for (int c = 0; c < value->count; c++) {
-    int64_t cost = add(value->before[c], tspec_space_cost(value->space, value->layouts[c], wanted));
+    int64_t cost = add(value->costs[c], tspec_space_cost(value->space, value->layouts[c], wanted));
     least = cost < least ? cost : least;
   }
   return least;
@@ -43,7 +43,7 @@ static void add_before(const tspec_laying_t *laying, const tspec_laid_op_t *laid
     int made = laid->ways.items[w].way->layouts[op->noperands + r];
     for (int c = 0; c < value->count; c++) {
       int64_t all = add(cost, tspec_space_cost(value->space, made, value->layouts[c]));
-      value->before[c] = w == 0 || all < value->before[c] ? all : value->before[c];
+      value->costs[c] = w == 0 || all < value->costs[c] ? all : value->costs[c];
     }
   }
 }
@@ -64,7 +64,7 @@ static void find_before(const tspec_laying_t *laying, tspec_laid_op_t *laid) {
   }
   for (int r = 0; r < op->nresults; r++) {
     tspec_laid_value_t *value = tspec_laid_value(laying, op->results[r]);
-    keep_excess(value->count, value->before);
+    keep_excess(value->count, value->costs);
   }
 }
 
@@ -137,10 +137,10 @@ static void find_behind(const tspec_laying_t *laying, const tspec_value_t *value
         TSPEC_VEC_PUSH(&work, &converted, laid->targets.items[i]);
       }
     }
-    laid->behind[c] = cost;
+    laid->costs[c] = cost;
   }
   tspec_arena_deinit(&work);
-  keep_excess(laid->count, laid->behind);
+  keep_excess(laid->count, laid->costs);
 }
 
 // The layout of the value in which it costs least from here on, made as `made`.
@@ -148,7 +148,7 @@ static int best_layout(const tspec_laid_value_t *value, int made, int64_t *out_c
   int best = 0;
   *out_cost = INT64_MAX;
   for (int c = 0; c < value->count; c++) {
-    int64_t cost = add(value->behind[c], tspec_space_cost(value->space, made, value->layouts[c]));
+    int64_t cost = add(value->costs[c], tspec_space_cost(value->space, made, value->layouts[c]));
     if (cost < *out_cost) {
       *out_cost = cost;
       best = c;
@@ -216,6 +216,7 @@ static void choose_way(const tspec_laying_t *laying, tspec_laid_op_t *laid) {
   for (int i = 0; i < laid->op->noperands; i++) {
     tspec_laid_value_t *value = tspec_laid_value(laying, laid->op->operands[i]);
     if (!is_converted(value, laid->chosen->layouts[i])) {
+      TSPEC_VEC_RESERVE(laying->arena, &value->converted, value->readers.count);
       TSPEC_VEC_PUSH(laying->arena, &value->converted, laid->chosen->layouts[i]);
     }
   }
@@ -235,7 +236,7 @@ static void choose(const tspec_laying_t *laying, tspec_laid_op_t *laid) {
     }
     value->chosen = value->layouts[0]; // made from nothing: wherever it is cheapest to read
     for (int c = 1; c < value->count; c++) {
-      if (value->behind[c] < value->behind[0] && value->chosen == value->layouts[0]) {
+      if (value->costs[c] < value->costs[0] && value->chosen == value->layouts[0]) {
         value->chosen = value->layouts[c];
       }
     }
@@ -243,6 +244,10 @@ static void choose(const tspec_laying_t *laying, tspec_laid_op_t *laid) {
 }
 
 void tspec_layouts_solve(tspec_laying_t *laying) {
+  for (int i = 0; i < laying->nvalues; i++) {
+    tspec_laid_value_t *value = &laying->values[i];
+    value->costs = TSPEC_ARENA_NEW(laying->arena, int64_t, value->count);
+  }
   for (int i = 0; i < laying->nops; i++) {
     find_before(laying, &laying->ops[i]);
   }
