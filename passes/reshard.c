@@ -369,6 +369,9 @@ static tspec_by_cost_t *run_func(tspec_pass_run_t *run, tspec_func_t *func, bool
                     .arena = run->program->arena,
                     .layouts = layouts,
                     .pending = tspec_pending_analyze(&wire, run->program, func, layouts)};
+  int nvalues = tspec_func_number(func);
+  TSPEC_VEC_RESERVE(run->scratch, &pass.current, nvalues);
+  TSPEC_VEC_RESERVE(run->scratch, &pass.heads, nvalues);
   for (int i = 0; i < func->nargs; i++) {
     note_value(&pass, func->args[i].value);
   }
