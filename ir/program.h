@@ -205,6 +205,9 @@ void tspec_func_remove_dead(tspec_func_t *func);
 /// A deep copy in `arena` (which may be another one). `kernels`, `by_cost`, what is `decided` and
 /// foreign attributes are shared with the original.
 tspec_program_t *tspec_program_clone(const tspec_program_t *program, tspec_arena_t *arena);
+/// The same for a trial that `program` outlives: texts, dims and values of attributes, which never
+/// change, are shared with the original, too.
+tspec_program_t *tspec_program_fork(const tspec_program_t *program, tspec_arena_t *arena);
 
 // ---- reading
 // --------------------------------------------------------------------------------------------------------

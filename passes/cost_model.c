@@ -46,7 +46,7 @@ static bool try_model(const tspec_pass_run_t *run, tspec_fit_fn_t fit, bool by_c
   tspec_arena_init(&arena);
   tspec_options_t quiet = quiet_options(run);
   tspec_pass_run_t trial = *run;
-  trial.program = tspec_program_clone(run->program, &arena);
+  trial.program = tspec_program_fork(run->program, &arena);
   trial.options = &quiet;
   bool any = lay_out(trial, fit, by_cost, out_moved);
   if (any) {

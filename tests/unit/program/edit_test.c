@@ -187,16 +187,33 @@ Test(program, a_clone_outlives_the_original_and_is_equal) {
   cr_assert(tspec_program_verify(copy, NULL, &diag));
 }
 
-Test(program, changing_a_clone_leaves_the_original) {
+Test(program, changing_a_copy_leaves_the_original) {
   tspec_program_t *program = tspec_text_program(&arena, &diag, all_of_it);
   tspec_func_number(program->funcs[0]);
   const char *before = print(program);
-  tspec_program_t *copy = tspec_program_clone(program, &arena);
-  tspec_func_t *func = copy->funcs[0];
-  func->results[0].value = func->args[0].value;
-  tspec_func_remove_dead(func);
-  cr_assert(eq(str, (char *)order_of(func), "f "));
-  cr_assert(eq(str, (char *)print(program), (char *)before));
+  tspec_program_t *copies[] = {tspec_program_clone(program, &arena),
+                               tspec_program_fork(program, &arena)};
+  for (int i = 0; i < 2; i++) {
+    cr_assert(eq(str, (char *)print(copies[i]), (char *)before));
+    tspec_func_t *func = copies[i]->funcs[0];
+    func->results[0].value = func->args[0].value;
+    tspec_op_set_attr(copies[i], func->last, tspec_attr_string("more", "text"));
+    tspec_func_remove_dead(func);
+    cr_assert(eq(str, (char *)order_of(func), "f "));
+    cr_assert(eq(str, (char *)print(program), (char *)before));
+  }
+}
+
+Test(program, a_fork_takes_less_memory_than_a_clone) {
+  tspec_program_t *program = tspec_text_program(&arena, &diag, all_of_it);
+  tspec_arena_t clone, fork;
+  tspec_arena_init(&clone);
+  tspec_arena_init(&fork);
+  tspec_program_clone(program, &clone);
+  tspec_program_fork(program, &fork);
+  cr_assert(lt(sz, fork.used_bytes, clone.used_bytes));
+  tspec_arena_deinit(&clone);
+  tspec_arena_deinit(&fork);
 }
 
 Test(program, arguments_are_added_to_a_program_and_to_its_clone) {
