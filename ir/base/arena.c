@@ -1,5 +1,6 @@
 #include "ir/base/arena.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,17 @@ static const size_t kMinChunk = 0;
 static const size_t kMinChunk = (size_t)64 << 10;
 #endif
 
-static _Thread_local size_t live_bytes;
-static _Thread_local size_t peak_bytes;
+// Of all threads: storage of a thread's own in a library that is opened late stops LeakSanitizer.
+static atomic_size_t live_bytes;
+static atomic_size_t peak_bytes;
+
+static void count_bytes(size_t size) {
+  size_t live = atomic_fetch_add_explicit(&live_bytes, size, memory_order_relaxed) + size;
+  size_t peak = atomic_load_explicit(&peak_bytes, memory_order_relaxed);
+  while (live > peak && !atomic_compare_exchange_weak_explicit(
+                            &peak_bytes, &peak, live, memory_order_relaxed, memory_order_relaxed)) {
+  }
+}
 
 size_t tspec_arena_live_bytes(void) {
   return live_bytes;
@@ -34,7 +44,7 @@ size_t tspec_arena_peak_bytes(void) {
 }
 
 void tspec_arena_reset_peak(void) {
-  peak_bytes = live_bytes;
+  atomic_store(&peak_bytes, live_bytes);
 }
 
 void tspec_arena_init(tspec_arena_t *arena) {
@@ -49,7 +59,7 @@ void tspec_arena_deinit(tspec_arena_t *arena) {
     free(chunk);
     chunk = next;
   }
-  live_bytes -= arena->used_bytes;
+  atomic_fetch_sub_explicit(&live_bytes, arena->used_bytes, memory_order_relaxed);
   tspec_arena_init(arena);
 }
 
@@ -94,8 +104,7 @@ void *tspec_arena_alloc(tspec_arena_t *arena, size_t size_bytes) {
   void *result = chunk->data + chunk->used;
   chunk->used += size;
   arena->used_bytes += size;
-  live_bytes += size;
-  peak_bytes = live_bytes > peak_bytes ? live_bytes : peak_bytes;
+  count_bytes(size);
   return memset(result, 0, size);
 }
 

@@ -17,8 +17,8 @@ typedef struct tspec_arena_t {
 
 void tspec_arena_init(tspec_arena_t *arena);
 
-/// Sum of `used_bytes` of all arenas of this thread, and the most that it was since
-/// tspec_arena_reset_peak: for memory reports and tests. An arena stays in the thread that uses it.
+/// Sum of `used_bytes` of all arenas, and the most that it was since tspec_arena_reset_peak: for
+/// memory reports and tests.
 size_t tspec_arena_live_bytes(void);
 size_t tspec_arena_peak_bytes(void);
 void tspec_arena_reset_peak(void);
