@@ -89,11 +89,12 @@ static size_t next_capacity(const tspec_arena_t *arena, size_t size) {
 }
 
 void *tspec_arena_alloc(tspec_arena_t *arena, size_t size_bytes) {
+#ifdef TSPEC_ARENA_STRESS
+  size_t size = size_bytes;
+  tspec_arena_chunk_t *chunk = NULL;
+#else
   size_t size = (size_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   tspec_arena_chunk_t *chunk = arena->head;
-#ifdef TSPEC_ARENA_STRESS
-  size = size_bytes;
-  chunk = NULL;
 #endif
   if (chunk == NULL || chunk->capacity - chunk->used < size) {
     tspec_arena_chunk_t *fresh = chunk_create(next_capacity(arena, size));
