@@ -322,6 +322,10 @@ static const tspec_value_t *origin_tensor(const tspec_value_t *value) {
   return sliced ? value->def->operands[0] : value;
 }
 
+tspec_value_t *tspec_op_tensor(const tspec_op_t *op, int tensor) {
+  return tensor < op->noperands ? op->operands[tensor] : op->results[tensor - op->noperands];
+}
+
 tspec_op_view_t tspec_op_view(const tspec_op_t *op, tspec_arena_t *arena) {
   tspec_type_t *operands = TSPEC_ARENA_NEW(arena, tspec_type_t, op->noperands);
   tspec_operand_origin_t *origins = TSPEC_ARENA_NEW(arena, tspec_operand_origin_t, op->noperands);

@@ -212,6 +212,8 @@ tspec_program_t *tspec_program_fork(const tspec_program_t *program, tspec_arena_
 // ---- reading
 // --------------------------------------------------------------------------------------------------------
 
+/// The op's tensor of that number, operands before results.
+tspec_value_t *tspec_op_tensor(const tspec_op_t *op, int tensor);
 /// The op as its rules see it; types are copied to `arena`.
 tspec_op_view_t tspec_op_view(const tspec_op_t *op, tspec_arena_t *arena);
 /// The op's attribute, or NULL.

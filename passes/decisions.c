@@ -9,11 +9,10 @@ tspec_decision_t *tspec_decision_create(tspec_arena_t *arena, const tspec_op_t *
   tspec_type_t *types = TSPEC_ARENA_NEW(arena, tspec_type_t, ntensors);
   const tspec_sharding_t **given = TSPEC_ARENA_NEW(arena, const tspec_sharding_t *, ntensors);
   for (int t = 0; t < ntensors; t++) {
-    bool is_operand = t < op->noperands;
-    const tspec_value_t *value = is_operand ? op->operands[t] : op->results[t - op->noperands];
+    const tspec_value_t *value = tspec_op_tensor(op, t);
     names[t] = value->name;
     types[t] = value->type;
-    given[t] = is_operand ? value->sharding : wanted[t - op->noperands];
+    given[t] = t < op->noperands ? value->sharding : wanted[t - op->noperands];
   }
   tspec_decision_t *decision = TSPEC_ARENA_NEW(arena, tspec_decision_t, 1);
   *decision = (tspec_decision_t){.spelling = op->spelling != NULL ? op->spelling

@@ -3,6 +3,7 @@
 // mesh axis, since an axis splits a tensor once. A part's trials take with it all that stands in
 // its nodes, and the whole starting shardings of its values: whether such a one is closed counts,
 // too.
+#include "ir/base/union.h"
 #include <stdlib.h>
 
 #include "ir/base/diag.h"
@@ -22,21 +23,6 @@ typedef struct divider_t {
   int *owner;  ///< by mesh axis: the group that has it in this node + 1
   int *seen;   ///< by part: the last node that was put into it + 1
 } divider_t;
-
-static int find_root(divider_t *divider, int group) {
-  int *parent = divider->parent;
-  while (parent[group] != group) {
-    parent[group] = parent[parent[group]];
-    group = parent[group];
-  }
-  return group;
-}
-
-static void join(divider_t *divider, int a, int b) {
-  a = find_root(divider, a);
-  b = find_root(divider, b);
-  divider->parent[a < b ? b : a] = a < b ? a : b;
-}
 
 static int group_of(const tspec_explain_t *explain, int value, int dim) {
   return explain->links.group[explain->links.first[value] + dim];
@@ -60,7 +46,7 @@ static void meet_value(divider_t *divider, int value) {
         continue;
       }
       if (divider->owner[a] > 0) {
-        join(divider, divider->owner[a] - 1, group);
+        tspec_union_join(divider->parent, divider->owner[a] - 1, group);
       }
       divider->owner[a] = group + 1;
     }
@@ -97,14 +83,14 @@ static void join_groups(divider_t *divider) {
 /// The part of a dim, or -1: nothing can split it.
 static int part_of_dim(divider_t *divider, int value, int dim) {
   int group = group_of(divider->explain, value, dim);
-  return divider->part[find_root(divider, group)] - 1;
+  return divider->part[tspec_union_find(divider->parent, group)] - 1;
 }
 
 static void number_parts(divider_t *divider) {
   tspec_explain_t *explain = divider->explain;
   for (int group = 0; group < divider->ndims; group++) {
     for (int a = 0; a < divider->naxes; a++) {
-      int root = find_root(divider, group);
+      int root = tspec_union_find(divider->parent, group);
       if (divider->live[group * divider->naxes + a] && divider->part[root] == 0) {
         TSPEC_VEC_PUSH(explain->arena, &explain->parts, (tspec_part_t){0});
         divider->part[root] = (int)explain->parts.count;

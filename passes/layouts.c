@@ -15,8 +15,7 @@ tspec_laid_value_t *tspec_laid_value(const tspec_laying_t *laying, const tspec_v
 
 tspec_laid_value_t *tspec_laid_tensor(const tspec_laying_t *laying, const tspec_op_t *op,
                                       int tensor) {
-  return tspec_laid_value(laying, tensor < op->noperands ? op->operands[tensor]
-                                                         : op->results[tensor - op->noperands]);
+  return tspec_laid_value(laying, tspec_op_tensor(op, tensor));
 }
 
 // ---- what there is ----------------------------------------------------------------------------
@@ -206,12 +205,7 @@ static tspec_layouts_t *keep(const tspec_laying_t *laying) {
 
 static const tspec_sharding_t *layout_of(const tspec_program_t *program,
                                          const tspec_laid_value_t *value) {
-  tspec_arena_t work;
-  tspec_arena_init(&work);
-  const tspec_sharding_t *chosen = tspec_space_sharding(value->space, value->chosen);
-  chosen = tspec_program_sharding(program, tspec_sharding_drop_ones(&work, chosen));
-  tspec_arena_deinit(&work);
-  return chosen;
+  return tspec_program_sharding(program, tspec_space_sharding(value->space, value->chosen));
 }
 
 // Results first: whether one is free shows in how its value lies.

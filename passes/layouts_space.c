@@ -44,7 +44,8 @@ int tspec_space_complete(const tspec_space_t *space, int layout) {
   return space->layouts.items[layout].complete;
 }
 
-static bool is_used(const tspec_sharding_t *sharding, tspec_axis_t axis) {
+bool tspec_space_uses(const tspec_space_t *space, int layout, tspec_axis_t axis) {
+  const tspec_sharding_t *sharding = tspec_space_sharding(space, layout);
   bool used = tspec_axes_overlap(sharding->pending, sharding->npending, axis);
   for (int d = 0; !used && d < sharding->rank; d++) {
     used = tspec_axes_overlap(sharding->dims[d].axes, sharding->dims[d].naxes, axis);
@@ -66,7 +67,7 @@ int tspec_space_split(tspec_space_t *space, int layout, int dim, const tspec_axi
   more.dims = dims;
   bool fits = true;
   for (int i = 0; i < naxes; i++) {
-    fits = fits && !is_used(sharding, axes[i]);
+    fits = fits && !tspec_space_uses(space, layout, axes[i]);
     tspec_axes_push(all, &dims[dim].naxes, axes[i]);
   }
   for (int i = 0; fits && i < naxes; i++) {

@@ -30,6 +30,8 @@ int tspec_space_number(tspec_space_t *space, const tspec_sharding_t *sharding);
 const tspec_sharding_t *tspec_space_sharding(const tspec_space_t *space, int layout);
 /// The number of the layout without its pending axes.
 int tspec_space_complete(const tspec_space_t *space, int layout);
+/// True if the layout splits something by the axis or is pending over it.
+bool tspec_space_uses(const tspec_space_t *space, int layout, tspec_axis_t axis);
 /// The number of a complete layout that is split over more axes, minor-most on one dim; -1 if that
 /// dim has not as many elements as parts then, or an axis is in use or cut otherwise.
 int tspec_space_split(tspec_space_t *space, int layout, int dim, const tspec_axis_t *axes,

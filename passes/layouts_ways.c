@@ -18,14 +18,10 @@ tspec_op_classes_t tspec_op_classes_create(tspec_wire_t *wire, int nops) {
                                   TSPEC_ARENA_NEW(wire->arena, tspec_op_class_t *, nbuckets)};
 }
 
-static const tspec_value_t *tensor_of(const tspec_op_t *op, int tensor) {
-  return tensor < op->noperands ? op->operands[tensor] : op->results[tensor - op->noperands];
-}
-
 static uint64_t hash_op(const tspec_op_t *op) {
   uint64_t hash = tspec_hash_number(TSPEC_HASH_START, (uint64_t)op->kind);
   for (int t = 0; t < op->noperands + op->nresults; t++) {
-    tspec_type_t type = tensor_of(op, t)->type;
+    tspec_type_t type = tspec_op_tensor(op, t)->type;
     hash = tspec_hash_number(hash, (uint64_t)type.dtype);
     for (int d = 0; d < type.rank; d++) {
       hash = tspec_hash_number(hash, (uint64_t)type.dims[d]);
@@ -41,7 +37,7 @@ static bool is_alike(const tspec_op_t *a, const tspec_op_t *b) {
   bool alike = a->kind == b->kind && a->noperands == b->noperands && a->nresults == b->nresults &&
                a->nattrs == b->nattrs;
   for (int t = 0; alike && t < a->noperands + a->nresults; t++) {
-    alike = tspec_type_equal(tensor_of(a, t)->type, tensor_of(b, t)->type);
+    alike = tspec_type_equal(tspec_op_tensor(a, t)->type, tspec_op_tensor(b, t)->type);
   }
   for (int i = 0; alike && i < a->nattrs; i++) {
     alike = tspec_attr_equal(&a->attrs[i], &b->attrs[i]);
@@ -79,7 +75,8 @@ static tspec_op_class_t *create_class(tspec_op_classes_t *classes, const tspec_o
                               .is_product = is_product(op)};
   class->spaces = TSPEC_ARENA_NEW(arena, tspec_space_t *, class->ntensors);
   for (int t = 0; t < class->ntensors; t++) {
-    class->spaces[t] = tspec_space_of(&classes->spaces, classes->wire, tensor_of(op, t)->type);
+    class->spaces[t] =
+        tspec_space_of(&classes->spaces, classes->wire, tspec_op_tensor(op, t)->type);
   }
   return class;
 }
@@ -193,11 +190,8 @@ const tspec_way_t *tspec_op_class_way(tspec_op_classes_t *classes, tspec_op_clas
 
 static bool uses(const tspec_op_class_t *class, const tspec_way_t *way, tspec_axis_t axis) {
   for (int t = 0; t < class->ntensors; t++) {
-    const tspec_sharding_t *sharding = tspec_space_sharding(class->spaces[t], way->layouts[t]);
-    for (int d = 0; d < sharding->rank; d++) {
-      if (tspec_axes_overlap(sharding->dims[d].axes, sharding->dims[d].naxes, axis)) {
-        return true;
-      }
+    if (tspec_space_uses(class->spaces[t], way->layouts[t], axis)) {
+      return true;
     }
   }
   return false;

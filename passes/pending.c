@@ -78,8 +78,7 @@ static tspec_choice_t choose_complete(const tspec_pending_t *pending, const tspe
   tspec_type_t *types = TSPEC_ARENA_NEW(work, tspec_type_t, ntensors);
   const tspec_sharding_t *const *laid = tspec_layouts_of(pending->layouts, op);
   for (int t = 0; t < ntensors; t++) {
-    const tspec_value_t *value =
-        t < op->noperands ? op->operands[t] : op->results[t - op->noperands];
+    const tspec_value_t *value = tspec_op_tensor(op, t);
     shardings[t] =
         tspec_pending_set_strip(work, laid == NULL ? value->sharding : laid[t], stripped);
     types[t] = value->type;

@@ -188,7 +188,7 @@ static void fit_op(reshard_t *pass, tspec_op_t *op) {
   tspec_type_t *types = TSPEC_ARENA_NEW(&work, tspec_type_t, ntensors);
   const tspec_sharding_t *const *laid = tspec_layouts_of(pass->layouts, op);
   for (int t = 0; t < ntensors; t++) {
-    types[t] = t < op->noperands ? op->operands[t]->type : op->results[t - op->noperands]->type;
+    types[t] = tspec_op_tensor(op, t)->type;
   }
   for (int i = 0; i < op->nresults; i++) {
     wanted[i] = tspec_pending_wanted(pass->pending, op->results[i], &work);

@@ -13,7 +13,7 @@ static tspec_op_t laid_out(tspec_arena_t *arena, const tspec_op_t *op,
   for (int t = 0; t < op->noperands + op->nresults; t++) {
     bool is_operand = t < op->noperands;
     tspec_value_t *value = TSPEC_ARENA_NEW(arena, tspec_value_t, 1);
-    *value = is_operand ? *op->operands[t] : *op->results[t - op->noperands];
+    *value = *tspec_op_tensor(op, t);
     value->sharding = tensors[t];
     *(is_operand ? &copy.operands[t] : &copy.results[t - op->noperands]) = value;
   }
@@ -21,28 +21,23 @@ static tspec_op_t laid_out(tspec_arena_t *arena, const tspec_op_t *op,
 }
 
 // True if all tensors cut the mesh's axes so that one collective can move between them.
-static bool have_common_cuts(const tspec_mesh_t *mesh, int ntensors,
-                             const tspec_sharding_t *const *tensors) {
+static bool have_common_cuts(const tspec_mesh_t *mesh, const tspec_op_t *op) {
   bool common = true;
   for (int a = 0; common && a < mesh->naxes; a++) {
     tspec_cuts_t cuts = {0};
-    for (int t = 0; common && t < ntensors; t++) {
-      common = tspec_cuts_add_dims(&cuts, a, tensors[t]);
+    for (int t = 0; common && t < op->noperands + op->nresults; t++) {
+      common = tspec_cuts_add_dims(&cuts, a, tspec_op_tensor(op, t)->sharding);
     }
   }
   return common;
 }
 
-// Of the exchange that the op is, laid out so: 0 if it is none, INT64_MAX if no collective can be.
-static int64_t exchange_bytes(tspec_arena_t *work, const tspec_wire_t *wire, const tspec_op_t *op,
-                              const tspec_sharding_t *const *tensors) {
-  tspec_op_t copy = laid_out(work, op, tensors);
-  if (!tspec_op_is_exchanged(&copy)) {
+// Of the exchange that the op is: 0 if it is none, INT64_MAX if no collective can be.
+static int64_t exchange_bytes(const tspec_wire_t *wire, const tspec_op_t *op) {
+  if (!tspec_op_is_exchanged(op)) {
     return 0;
   }
-  return have_common_cuts(wire->mesh, op->noperands + op->nresults, tensors)
-             ? tspec_op_cost_bytes(wire->mesh, &copy)
-             : INT64_MAX;
+  return have_common_cuts(wire->mesh, op) ? tspec_op_cost_bytes(wire->mesh, op) : INT64_MAX;
 }
 
 int64_t tspec_layout_cost_bytes(tspec_wire_t *wire, const tspec_op_t *op,
@@ -59,7 +54,8 @@ int64_t tspec_layout_cost_bytes(tspec_wire_t *wire, const tspec_op_t *op,
     cost = tspec_wire_add(
         cost, tspec_wire_bytes(wire, op->results[i]->type, tensors[op->noperands + i], wanted[i]));
   }
-  cost = tspec_wire_add(cost, exchange_bytes(&work, wire, op, tensors));
+  tspec_op_t copy = laid_out(&work, op, tensors);
+  cost = tspec_wire_add(cost, exchange_bytes(wire, &copy));
   tspec_arena_deinit(&work);
   return cost;
 }
@@ -71,9 +67,9 @@ int64_t tspec_layout_exchange_cost(const tspec_wire_t *wire, const tspec_op_t *o
   }
   tspec_arena_t work;
   tspec_arena_init(&work);
-  int64_t cost = exchange_bytes(&work, wire, op, tensors);
+  tspec_op_t copy = laid_out(&work, op, tensors);
+  int64_t cost = exchange_bytes(wire, &copy);
   if (cost > 0 && cost < INT64_MAX) {
-    tspec_op_t copy = laid_out(&work, op, tensors);
     const tspec_step_t *step = tspec_op_parts(&copy, wire->mesh, &work);
     cost = tspec_wire_weigh(wire->mesh, step->axes, step->naxes, cost);
   }

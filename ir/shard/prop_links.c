@@ -1,21 +1,7 @@
 // Which dims may have axes from each other: dims of one factor, of one op after the other.
 #include "ir/base/diag.h"
+#include "ir/base/union.h"
 #include "ir/shard/prop_graph.h"
-
-static int find(int *parents, int element) {
-  while (parents[element] != element) {
-    parents[element] = parents[parents[element]];
-    element = parents[element];
-  }
-  return element;
-}
-
-static void join(int *parents, int a, int b) {
-  a = find(parents, a);
-  b = find(parents, b);
-  // The smaller number stays, so that the result does not depend on the order.
-  parents[a < b ? b : a] = a < b ? a : b;
-}
 
 static void link_node(const tspec_prop_graph_t *graph, const tspec_prop_node_t *node,
                       const int *first, int *parents, int *by_factor) {
@@ -32,7 +18,7 @@ static void link_node(const tspec_prop_graph_t *graph, const tspec_prop_node_t *
       for (int i = 0; i < map->dims[d].nfactors; i++) {
         int factor = map->dims[d].factors[i];
         if (by_factor[factor] >= 0) {
-          join(parents, by_factor[factor], base + d);
+          tspec_union_join(parents, by_factor[factor], base + d);
         }
         by_factor[factor] = base + d;
       }
@@ -77,7 +63,7 @@ tspec_prop_links_t tspec_prop_link_dims(const tspec_prop_graph_t *graph, tspec_a
     link_node(graph, &graph->returns.items[i], links.first, links.group, by_factor);
   }
   for (int i = 0; i < count; i++) {
-    links.group[i] = find(links.group, i);
+    links.group[i] = tspec_union_find(links.group, i);
   }
   return links;
 }
